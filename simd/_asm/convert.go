@@ -1,0 +1,83 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// convert generates the F16C and AVX2 conversions. All take n ≥ 0, a multiple of 8; the Go side does the rest.
+func convert() {
+	loop := func(name, signature, doc string, from, to int, body func(src, dst Mem, reg int)) {
+		text(name, signature, doc)
+		d, s, n := arg("dst"), arg("src"), arg("n")
+		SUBQ(Imm(32), n)
+		JL(LabelRef("eights"))
+		Label("loop")
+		for i := 0; i < 4; i++ {
+			body(Mem{Base: s, Disp: 8 * from * i}, Mem{Base: d, Disp: 8 * to * i}, 3*i)
+		}
+		ADDQ(I32(32*from), s)
+		ADDQ(I32(32*to), d)
+		SUBQ(Imm(32), n)
+		JGE(LabelRef("loop"))
+		Label("eights")
+		ADDQ(Imm(32), n)
+		JZ(LabelRef("done"))
+		Label("eight")
+		body(Mem{Base: s}, Mem{Base: d}, 0)
+		ADDQ(I32(8*from), s)
+		ADDQ(I32(8*to), d)
+		SUBQ(Imm(8), n)
+		JG(LabelRef("eight"))
+		Label("done")
+		VZEROUPPER()
+		RET()
+	}
+	loop("f32FromF16AVX2Asm", "func(dst *float32, src *uint16, n int)",
+		"f32FromF16AVX2Asm converts n halfs, a multiple of 8: for i := range n { dst[i] = float32(src[i]) }", 2, 4,
+		func(src, dst Mem, r int) {
+			VCVTPH2PS(src, Y[r])
+			VMOVUPS(Y[r], dst)
+		})
+	loop("f16FromF32AVX2Asm", "func(dst *uint16, src *float32, n int)",
+		"f16FromF32AVX2Asm rounds n numbers, a multiple of 8, to half, to nearest even.", 4, 2,
+		func(src, dst Mem, r int) {
+			VMOVUPS(src, Y[r])
+			VCVTPS2PH(Imm(0), Y[r], dst)
+		})
+	loop("f32FromBF16AVX2Asm", "func(dst *float32, src *uint16, n int)",
+		"f32FromBF16AVX2Asm converts n bfloat16 numbers, a multiple of 8.", 2, 4,
+		func(src, dst Mem, r int) {
+			VPMOVZXWD(src, Y[r])
+			VPSLLD(Imm(16), Y[r], Y[r])
+			VMOVUPS(Y[r], dst)
+		})
+	text("bf16FromF32AVX2Asm", "func(dst *uint16, src *float32, n int)",
+		"bf16FromF32AVX2Asm rounds n numbers, a multiple of 8, to bfloat16, to nearest even, NaN kept and quieted.")
+	d, s, n := arg("dst"), arg("src"), arg("n")
+	broadcast("bf16One", 1, Y[15])
+	broadcast("bf16Half", 0x7fff, Y[14])
+	broadcast("bf16Quiet", 0x400000, Y[13])
+	TESTQ(n, n)
+	JZ(LabelRef("done"))
+	Label("loop")
+	VMOVUPS(Mem{Base: s}, Y[0])
+	VPSRLD(Imm(16), Y[0], Y[1])
+	VPAND(Y[15], Y[1], Y[1])
+	VPADDD(Y[14], Y[1], Y[1])
+	VPADDD(Y[0], Y[1], Y[1])
+	VPOR(Y[13], Y[0], Y[2])
+	VCMPPS(Imm(3), Y[0], Y[0], Y[3]) // unordered: NaN
+	VBLENDVPS(Y[3], Y[2], Y[1], Y[1])
+	VPSRLD(Imm(16), Y[1], Y[1])
+	VEXTRACTI128(Imm(1), Y[1], X[2])
+	VPACKUSDW(X[2], X[1], X[1])
+	VMOVDQU(X[1], Mem{Base: d})
+	ADDQ(Imm(32), s)
+	ADDQ(Imm(16), d)
+	SUBQ(Imm(8), n)
+	JG(LabelRef("loop"))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}

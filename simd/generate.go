@@ -1,0 +1,3 @@
+package simd
+
+//go:generate go run -C _asm . -pkg simd -out ../convert_amd64.s -stubs ../convert_stub_amd64.go convert
