@@ -137,3 +137,16 @@ func (l *Linear) row(dst, x []float32, add bool) {
 		dst[j] = s
 	}
 }
+
+// Transposed is the matrix [Cols, Rows] as float32 weights.
+func (w *Weights) Transposed() *Weights {
+	t := &Weights{DType: F32, Rows: w.Cols, Cols: w.Rows, Data: make([]byte, 4*w.Rows*w.Cols)}
+	row := make([]float32, w.Cols)
+	for i := range w.Rows {
+		w.Row(row, i)
+		for j, v := range row {
+			binary.LittleEndian.PutUint32(t.Data[4*(j*w.Rows+i):], math.Float32bits(v))
+		}
+	}
+	return t
+}

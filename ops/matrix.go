@@ -14,10 +14,13 @@ const (
 	stagger = 16 // floats added so that rows do not share cache sets
 )
 
-// NewMatrix returns a zero matrix whose stride suits the kernels: padded to
-// whole panels and not a power of two.
+// Stride is the row stride of a matrix of cols columns that suits the
+// kernels: padded to whole panels and not a power of two.
+func Stride(cols int) int { return (cols+panel-1)/panel*panel + stagger }
+
+// NewMatrix returns a zero matrix with the stride of [Stride].
 func NewMatrix(rows, cols int) Matrix {
-	stride := (cols+panel-1)/panel*panel + stagger
+	stride := Stride(cols)
 	return Matrix{make([]float32, rows*stride), rows, cols, stride}
 }
 

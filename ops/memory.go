@@ -26,9 +26,6 @@ func (m *Memory) slot(i int32) []float32 {
 	return m.data[int(i)*n : (int(i)+1)*n]
 }
 
-// Clear zeroes one memory: the state before the first token.
-func (m *Memory) Clear(slot int32) { clear(m.slot(slot)) }
-
 // MemoryNorms are the layer norms of a MemSizer attention, over the K keys
 // and the D values of a row.
 type MemoryNorms struct{ Key, Value *Norm }
@@ -69,7 +66,8 @@ func (c *CPU) slotWeights(q []float32, k int) []float32 {
 // where t (1-based) is the row's position. qkv [R, H·K + K + D] holds the
 // projections side by side; dst [R, D]. A row with from ≠ to leaves M[from]
 // as it is: a beam that was copied. Rows that share a memory are processed
-// in order, so that a whole sequence may be given at once.
+// in order, so that a whole sequence may be given at once. Before the first
+// token (t = 1) the memory is zero whatever the slot holds.
 func (c *CPU) MemoryStep(dst, qkv Matrix, m *Memory, from, to, t []int32, n MemoryNorms) {
 	wantShape("memory step", dst, qkv.Rows, m.D)
 	hk := qkv.Cols - m.K - m.D
@@ -86,6 +84,10 @@ func (c *CPU) MemoryStep(dst, qkv Matrix, m *Memory, from, to, t []int32, n Memo
 		src, mem, y := m.slot(from[r]), m.slot(to[r]), dst.Row(r)
 		scale := float32(1 / math.Sqrt(float64(t[r])))
 		clear(y)
+		if t[r] == 1 {
+			src = mem
+			clear(mem)
+		}
 		for k := range m.K {
 			a, b, w := src[k*m.D:(k+1)*m.D], mem[k*m.D:(k+1)*m.D], kappa[k]
 			for j, v := range nu {

@@ -1,0 +1,107 @@
+package runtime
+
+import (
+	"fmt"
+
+	"memsizer/format"
+	"memsizer/ops"
+)
+
+// Forward is a forced pass: it reads the given target tokens instead of
+// searching.
+
+// forwardRows is the number of target positions that a forced pass computes
+// together.
+const forwardRows = 128
+
+// Scores of one forced pass.
+type forward struct {
+	m     *Model
+	c     *ops.CPU
+	w     scratch
+	state *State
+	batch stepBatch
+}
+
+func newForward(m *Model) *forward {
+	return &forward{m: m, c: ops.NewCPU(), state: m.decoder.newState(1, 1)}
+}
+
+// Logits runs src (source ids with eos; nil for a language model) and prev
+// (the decoder's inputs, normally eos followed by the target) through the
+// model and calls yield with the scores over the vocabulary that follow each
+// input: logits, or log-probabilities for an adaptive softmax. The slice is
+// valid during the call. With stepwise, every token is a step of its own, as
+// in a search; otherwise positions are computed together. Both agree bit for
+// bit. trace may be nil.
+func (m *Model) Logits(src, prev []int32, stepwise bool, trace Trace, yield func(pos int, scores []float32)) error {
+	if err := m.checkTokens(src, prev); err != nil {
+		return err
+	}
+	f := newForward(m)
+	if m.encoder != nil {
+		out, _ := m.encoder.encode(f.c, &f.w, [][]int32{src}, trace)
+		f.state.putSource(f.c, &f.w, 0, out)
+	}
+	chunk := forwardRows
+	switch {
+	case stepwise:
+		chunk = 1
+	case trace != nil:
+		chunk = len(prev) // one call per layer, with all rows
+	}
+	var history []int32
+	if m.decoder.history {
+		history = make([]int32, len(prev))
+	}
+	for lo := 0; lo < len(prev); lo += chunk {
+		hi := min(lo+chunk, len(prev))
+		f.batch.reset()
+		for i := lo; i < hi; i++ {
+			f.batch.add(prev[i], int32(i+1), 0, 0, 0, history)
+		}
+		x := m.decoder.step(f.c, &f.w, f.state, &f.batch, trace)
+		for r := 0; r < x.Rows; r += outputRows {
+			part := x.Slice(r, min(r+outputRows, x.Rows))
+			logits := f.w.logits(part.Rows, m.output.vocab)
+			m.output.scores(f.c, &f.w, logits, part)
+			for i := range logits.Rows {
+				yield(lo+r+i, logits.Row(i))
+			}
+		}
+	}
+	return nil
+}
+
+func (m *Model) checkTokens(src, prev []int32) error {
+	switch {
+	case (m.encoder == nil) != (src == nil):
+		return fmt.Errorf("runtime: a source of %d tokens for a model with encoder: %v", len(src), m.encoder != nil)
+	case m.encoder != nil && len(src) == 0:
+		return fmt.Errorf("runtime: the source is empty")
+	case len(prev) == 0:
+		return fmt.Errorf("runtime: the target is empty")
+	}
+	if m.encoder != nil {
+		if err := checkIDs("source", src, m.encoder.vocab, m.encoder.positions.limit()); err != nil {
+			return err
+		}
+	}
+	return checkIDs("target", prev, m.decoder.vocab, m.decoder.positions.limit())
+}
+
+func checkIDs(what string, ids []int32, vocab, limit int) error {
+	if limit > 0 && len(ids) > limit {
+		return fmt.Errorf("runtime: %s has %d tokens, the model's positions end at %d", what, len(ids), limit)
+	}
+	for i, id := range ids {
+		if id < 0 || int(id) >= vocab || id == format.Pad {
+			return fmt.Errorf("runtime: %s token %d has id %d, want 0 to %d and not pad", what, i, id, vocab-1)
+		}
+	}
+	return nil
+}
+
+// maxTarget is the largest number of target tokens, eos included, that the
+// model's settings allow.
+func (m *Model) maxTarget() int { return m.header.Config.Decoder.Positions.Max }

@@ -1,0 +1,267 @@
+package runtime
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"memsizer/format"
+	"memsizer/ops"
+)
+
+// Hypothesis is one finished output of a search.
+type Hypothesis struct {
+	// Tokens are target ids, ending with eos.
+	Tokens []int32
+	// Score is the sum of TokenScores divided by the length penalty.
+	Score float32
+	// TokenScores are natural log-probabilities, one per token.
+	TokenScores []float32
+}
+
+// beam is a live hypothesis: a row of the decoder.
+type beam struct {
+	slot    int32     // where its state is
+	from    int32     // where its state was before the next step (its parent's slot)
+	tokens  []int32   // generated so far, without the first eos
+	scores  []float32 // cumulative, one per token
+	history []int32   // slot of each past position, if the decoder needs it
+}
+
+func (b *beam) score() float32 {
+	if len(b.scores) == 0 {
+		return 0
+	}
+	return b.scores[len(b.scores)-1]
+}
+
+// search is the search over one sentence. It follows fairseq's
+// SequenceGenerator for a batch of one: at each step the 2·beam best
+// continuations over all live hypotheses compete; those that end in eos
+// finish if they are among the first beam, the best beam of the others live
+// on; it ends with beam finished hypotheses or after maxLen tokens.
+type search struct {
+	o       *Options
+	vocab   int
+	width   int // beam, at most vocab-1
+	maxLen  int
+	minLen  int
+	history bool
+	prefix  []int32
+	rng     *sampler // nil unless sampling
+
+	step       int
+	live, next []beam
+	taken      []bool // per slot of this sentence, while live is rebuilt
+	base       int32  // its first slot
+	candidates []candidate
+	top        []ops.Candidate
+	finished   []Hypothesis
+}
+
+// candidate is a continuation of a live hypothesis.
+type candidate struct {
+	score float32
+	beam  int32
+	token int32
+}
+
+// reset prepares s for a source of n tokens (with eos) whose rows use the
+// slots from base on.
+func (s *search) reset(o *Options, vocab, n, limit int, prefix []int32, base int32, history bool) {
+	s.o, s.vocab, s.prefix, s.base, s.history = o, vocab, prefix, base, history
+	s.width = min(o.Beam, vocab-1)
+	s.maxLen = max(o.maxLen(n, limit), 0)
+	s.minLen = min(o.MinLen, s.maxLen)
+	s.step = 0
+	s.finished = nil
+	if cap(s.live) < s.width {
+		s.live, s.next = make([]beam, s.width), make([]beam, s.width)
+		s.taken = make([]bool, s.width)
+	}
+	s.taken = s.taken[:s.width]
+	s.live = s.live[:1]
+	b := &s.live[0]
+	b.slot, b.from = base, base
+	b.tokens, b.scores, b.history = b.tokens[:0], b.scores[:0], b.history[:0]
+	s.candidates = s.candidates[:0]
+}
+
+// lastToken is what row i reads in the next step.
+func (s *search) lastToken(i int) int32 {
+	if t := s.live[i].tokens; len(t) > 0 {
+		return t[len(t)-1]
+	}
+	return format.EOS
+}
+
+// consider takes the scores over the vocabulary of live hypothesis i
+// (unnormalised log-probabilities; the row is scratch afterwards) and keeps
+// its best continuations.
+func (s *search) consider(i int, row []float32) {
+	if t := float32(s.o.Temperature); t != 1 {
+		for j := range row {
+			row[j] /= t
+		}
+	}
+	norm := ops.LogSumExp(row)
+	sum := s.live[i].score()
+	inf := float32(math.Inf(-1))
+	row[format.Pad] = inf
+	row[format.Unk] -= float32(s.o.UnkPen)
+	forced := int32(-1)
+	switch {
+	case s.step >= s.maxLen:
+		forced = format.EOS
+	case s.step < len(s.prefix):
+		forced = s.prefix[s.step]
+	case s.step < s.minLen:
+		row[format.EOS] = inf
+	}
+	if n := s.o.NoRepeatNgram; n > 0 {
+		banRepeats(row, s.live[i].tokens, n)
+	}
+	s.top = s.top[:0]
+	switch {
+	case forced >= 0:
+		if v := row[forced]; v > inf {
+			s.top = append(s.top, ops.Candidate{ID: forced, Value: v})
+		}
+	case s.rng != nil:
+		s.sample(i, row, norm)
+		return
+	default:
+		s.top = ops.TopK(s.top, row, 2*s.width)
+	}
+	for _, c := range s.top {
+		s.candidates = append(s.candidates, candidate{c.Value - norm + sum, int32(i), c.ID})
+	}
+}
+
+// banRepeats sets to −Inf every token that would complete an n-gram that
+// already occurs in eos, tokens….
+func banRepeats(row []float32, tokens []int32, n int) {
+	at := func(i int) int32 { // the sequence with its first eos
+		if i == 0 {
+			return format.EOS
+		}
+		return tokens[i-1]
+	}
+	total := len(tokens) + 1
+	start := total - (n - 1) // of the last n-1 tokens
+	if start < 0 {
+		return
+	}
+next:
+	for i := 0; i+n <= total; i++ {
+		for j := range n - 1 {
+			if at(i+j) != at(start+j) {
+				continue next
+			}
+		}
+		row[at(i+n-1)] = float32(math.Inf(-1))
+	}
+}
+
+// advance ends a step: all live hypotheses were considered. It reports
+// whether the search is over.
+func (s *search) advance() bool {
+	slices.SortStableFunc(s.candidates, func(a, b candidate) int {
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		if a.beam != b.beam {
+			return cmp.Compare(a.beam, b.beam)
+		}
+		return cmp.Compare(a.token, b.token)
+	})
+	best := s.candidates[:min(len(s.candidates), 2*s.width, s.limit())]
+	for i, c := range best {
+		if i < s.width && c.token == format.EOS && len(s.finished) < s.width {
+			s.finish(c)
+		}
+	}
+	if len(s.finished) == s.width || s.step >= s.maxLen {
+		return s.end()
+	}
+	s.extend(best)
+	s.candidates = s.candidates[:0]
+	s.step++
+	return len(s.live) == 0 && s.end()
+}
+
+// limit is the number of candidates that fairseq's top-k may return: one
+// less than there are, so that pad is never among them.
+func (s *search) limit() int {
+	n := len(s.live)
+	return n*s.vocab - 1
+}
+
+func (s *search) finish(c candidate) {
+	b := &s.live[c.beam]
+	n := len(b.tokens) + 1
+	h := Hypothesis{
+		Tokens:      append(append(make([]int32, 0, n), b.tokens...), c.token),
+		TokenScores: append(append(make([]float32, 0, n), b.scores...), c.score),
+		Score:       c.score,
+	}
+	for i := n - 1; i > 0; i-- {
+		h.TokenScores[i] -= h.TokenScores[i-1]
+	}
+	if !s.o.NoNormalize {
+		h.Score /= float32(math.Pow(float64(n), s.o.LenPen))
+	}
+	s.finished = append(s.finished, h)
+}
+
+// extend replaces the live hypotheses by the best continuations that do not
+// end. A parent's slot goes to its last child; the others get the slots of
+// hypotheses that died, and read their parent's state before the last child
+// overwrites it.
+func (s *search) extend(best []candidate) {
+	clear(s.taken)
+	chosen := best[:0]
+	for _, c := range best {
+		if c.token != format.EOS && len(chosen) < s.width {
+			chosen = append(chosen, c)
+		}
+	}
+	last := make(map[int32]int, len(chosen))
+	for i, c := range chosen {
+		last[c.beam] = i
+	}
+	for b := range last {
+		s.taken[s.live[b].slot-s.base] = true
+	}
+	s.next = s.next[:len(chosen)]
+	free := 0
+	for i, c := range chosen {
+		p, n := &s.live[c.beam], &s.next[i]
+		n.from, n.slot = p.slot, p.slot
+		if last[c.beam] != i {
+			for s.taken[free] {
+				free++
+			}
+			s.taken[free] = true
+			n.slot = s.base + int32(free)
+		}
+		n.tokens = append(append(n.tokens[:0], p.tokens...), c.token)
+		n.scores = append(append(n.scores[:0], p.scores...), c.score)
+		if s.history {
+			n.history = append(append(n.history[:0], p.history...), p.slot)
+		}
+	}
+	s.live, s.next = s.next, s.live
+}
+
+// end sorts the finished hypotheses, best first.
+func (s *search) end() bool {
+	s.candidates = s.candidates[:0]
+	slices.SortStableFunc(s.finished, func(a, b Hypothesis) int { return cmp.Compare(b.Score, a.Score) })
+	return true
+}
+
+// nbest are the results: at most o.NBest hypotheses, best first.
+func (s *search) nbest() []Hypothesis {
+	return s.finished[:min(len(s.finished), s.o.NBest)]
+}

@@ -1,0 +1,234 @@
+package runtime
+
+import (
+	"context"
+
+	"memsizer/ops"
+)
+
+// job is one sentence on its way through a worker.
+type job struct {
+	ctx    context.Context
+	src    []int32 // with eos; nil for a language model
+	prefix []int32 // forced first target tokens
+	line   int     // identifies the sentence to a sampler
+	hyps   []Hypothesis
+	err    error
+	done   chan<- *job
+}
+
+// worker decodes sentences continuously: a row's state has the same size at
+// step 1 and step 500, so the rows of a finished sentence are given to the
+// next one at any step. Sentences are encoded ahead in groups.
+type worker struct {
+	m     *Model
+	o     *Options
+	c     *ops.CPU
+	w     scratch
+	state *State
+	batch stepBatch
+
+	width  int         // rows per sentence
+	active []*sentence // being decoded
+	ready  []*sentence // encoded, waiting for rows
+	rows   []int32     // free blocks of `width` row slots
+	slots  []int32     // free cross slots
+	spare  []*sentence // to be used again
+	group  []*sentence // being encoded
+	ids    [][]int32
+	stats  workerStats
+}
+
+// sentence is a job with its place in the worker.
+type sentence struct {
+	search
+	job  *job
+	slot int32 // of cross-attention
+}
+
+type workerStats struct {
+	steps, rows, tokens int64
+}
+
+// Sizes of a worker's batches.
+const (
+	encodeTokens = 1024 // source tokens encoded together, at most
+	encodeGroup  = 32   // sentences encoded ahead, at most
+	outputRows   = 64   // rows scored against the vocabulary together
+)
+
+func newWorker(m *Model, o *Options, rows int) *worker {
+	width := min(o.Beam, m.decoder.vocab-1)
+	sentences := max(rows/width, 1)
+	w := &worker{m: m, o: o, c: ops.NewCPU(), width: width}
+	w.state = m.decoder.newState(sentences*width, sentences+encodeGroup)
+	for i := range sentences {
+		w.rows = append(w.rows, int32((sentences-1-i)*width))
+	}
+	for i := range sentences + encodeGroup {
+		w.slots = append(w.slots, int32(sentences+encodeGroup-1-i))
+	}
+	return w
+}
+
+// run decodes jobs until the channel is closed and all are done.
+func (w *worker) run(jobs <-chan *job) {
+	open := true
+	for open || len(w.active)+len(w.ready) > 0 {
+		if open && len(w.ready) == 0 && len(w.rows) > 0 {
+			open = w.collect(jobs)
+			w.encode()
+		}
+		w.admit()
+		if len(w.active) > 0 {
+			w.step()
+		}
+	}
+}
+
+// collect takes the next group of jobs to encode. It waits only when there
+// is nothing to decode. It reports whether more jobs may come.
+func (w *worker) collect(jobs <-chan *job) (open bool) {
+	tokens := 0
+	for len(w.group) < encodeGroup && len(w.slots) > 0 && tokens < encodeTokens {
+		var j *job
+		if len(w.active)+len(w.group) == 0 {
+			if j, open = <-jobs; !open {
+				return false
+			}
+		} else {
+			select {
+			case j, open = <-jobs:
+				if !open {
+					return false
+				}
+			default:
+				return true
+			}
+		}
+		if err := j.ctx.Err(); err != nil {
+			j.finish(nil, err)
+			continue
+		}
+		s := w.newSentence(j)
+		tokens += len(j.src)
+		w.group = append(w.group, s)
+	}
+	return true
+}
+
+func (w *worker) newSentence(j *job) *sentence {
+	var s *sentence
+	if n := len(w.spare); n > 0 {
+		s, w.spare = w.spare[n-1], w.spare[:n-1]
+	} else {
+		s = &sentence{}
+	}
+	s.job = j
+	s.slot, w.slots = pop(w.slots)
+	return s
+}
+
+func pop(s []int32) (int32, []int32) { return s[len(s)-1], s[:len(s)-1] }
+
+// encode runs the collected group through the encoder and fills its cross
+// slots.
+func (w *worker) encode() {
+	if len(w.group) == 0 {
+		return
+	}
+	if w.m.encoder != nil {
+		w.ids = w.ids[:0]
+		for _, s := range w.group {
+			w.ids = append(w.ids, s.job.src)
+		}
+		out, starts := w.m.encoder.encode(w.c, &w.w, w.ids, nil)
+		for i, s := range w.group {
+			w.state.putSource(w.c, &w.w, s.slot, out.Slice(starts[i], starts[i+1]))
+		}
+	}
+	w.ready = append(w.ready, w.group...)
+	w.group = w.group[:0]
+}
+
+// admit gives free rows to encoded sentences.
+func (w *worker) admit() {
+	n := min(len(w.ready), len(w.rows))
+	for _, s := range w.ready[:n] {
+		var base int32
+		base, w.rows = pop(w.rows)
+		s.reset(w.o, w.m.decoder.vocab, len(s.job.src), w.m.maxTarget(), s.job.prefix, base, w.m.decoder.history)
+		if w.o.Sampling {
+			s.rng = newSampler(w.o.Seed, s.job.line)
+		}
+		w.active = append(w.active, s)
+	}
+	w.ready = append(w.ready[:0], w.ready[n:]...)
+}
+
+// step advances every active sentence by one token.
+func (w *worker) step() {
+	b := &w.batch
+	b.reset()
+	for _, s := range w.active {
+		for i := range s.live {
+			r := &s.live[i]
+			b.add(s.lastToken(i), int32(s.step+1), r.from, r.slot, s.slot, r.history)
+		}
+	}
+	w.stats.steps++
+	w.stats.rows += int64(len(b.ids))
+	x := w.m.decoder.step(w.c, &w.w, w.state, b, nil)
+	w.score(x)
+	kept := w.active[:0]
+	for _, s := range w.active {
+		over := false
+		if s.rng != nil {
+			over = s.advanceSamples()
+		} else {
+			over = s.advance()
+		}
+		err := s.job.ctx.Err()
+		if !over && err == nil {
+			kept = append(kept, s)
+			continue
+		}
+		w.release(s, err)
+	}
+	w.active = kept
+}
+
+// score gives each row's scores over the vocabulary to its search.
+func (w *worker) score(x ops.Matrix) {
+	s, live := 0, 0 // the sentence and live hypothesis of the next row
+	for lo := 0; lo < x.Rows; lo += outputRows {
+		hi := min(lo+outputRows, x.Rows)
+		logits := w.w.logits(hi-lo, w.m.output.vocab)
+		w.m.output.scores(w.c, &w.w, logits, x.Slice(lo, hi))
+		for r := range logits.Rows {
+			w.active[s].consider(live, logits.Row(r))
+			if live++; live == len(w.active[s].live) {
+				s, live = s+1, 0
+			}
+		}
+	}
+}
+
+// release hands a sentence's result over and takes back its rows.
+func (w *worker) release(s *sentence, err error) {
+	w.rows = append(w.rows, s.base)
+	w.slots = append(w.slots, s.slot)
+	hyps := s.nbest()
+	for i := range hyps {
+		w.stats.tokens += int64(len(hyps[i].Tokens))
+	}
+	j := s.job
+	s.job, s.rng, s.finished = nil, nil, nil
+	w.spare = append(w.spare, s)
+	j.finish(hyps, err)
+}
+
+func (j *job) finish(hyps []Hypothesis, err error) {
+	j.hyps, j.err = hyps, err
+	j.done <- j
+}
