@@ -20,6 +20,37 @@ type kernels struct {
 	f16FromF32  func(dst []uint16, src []float32)
 	f32FromBF16 func(dst []float32, src []uint16)
 	bf16FromF32 func(dst []uint16, src []float32)
+
+	quantizeRow  func(dst []uint8, x []float32) float32
+	roundRowBF16 func(dst []uint16, x []float32)
+
+	matMulF32  func(dst []float32, ldd int, x []float32, ldx, m int, w []float32, n, k, p0, p1 int, e *Epilogue)
+	matMulF16  func(dst []float32, ldd int, x []float32, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue)
+	matMulBF16 func(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue)
+	matMulI8   func(dst []float32, ldd int, x []uint8, ldx int, xscale []float32, m int, w []int8, scale []float32, comp []int32, n, k, p0, p1 int, e *Epilogue)
+
+	add       func(dst, a, b []float32)
+	scale     func(dst, x []float32, s float32)
+	axpy      func(dst []float32, a float32, x []float32)
+	dot       func(x, y []float32) float32
+	max       func(x []float32) float32
+	relu      func(dst, x []float32)
+	exp       func(dst, x []float32)
+	gelu      func(dst, x []float32)
+	geluTanh  func(dst, x []float32)
+	tanh      func(dst, x []float32)
+	swish     func(dst, x []float32)
+	layerNorm func(dst, x, gamma, beta []float32, eps float32)
+
+	expSum      func(dst, x []float32, m float32) float32
+	subTwo      func(dst, x []float32, a, b float32)
+	slotSoftmax func(alpha, q []float32, heads int)
+	firstAbove  func(x []float32, i int, v float32) int
+
+	weightedSum    func(dst, p, v []float32, ldv int, s float32)
+	weightedSumF16 func(dst, p []float32, v []uint16, ldv int, s float32)
+	memoryStep     func(y, m, kappa, nu, alpha []float32, s float32)
+	scores         func(dst, q, keys []float32, ldk int, s float32)
 }
 
 // sets are the tables this machine can run, ascending; active is the one in use.
