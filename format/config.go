@@ -45,6 +45,17 @@ type Config struct {
 	// ShareEmbeddings: the decoder embeds with the encoder's table, which is
 	// stored once as encoder.embed_tokens.weight.
 	ShareEmbeddings bool `json:"share_embeddings,omitempty"`
+	// StartBOS: the decoder's first input is bos (language models trained
+	// with add_bos_token) instead of eos.
+	StartBOS bool `json:"start_bos,omitempty"`
+}
+
+// Start is the id of the decoder's first input.
+func (c *Config) Start() int32 {
+	if c.StartBOS {
+		return BOS
+	}
+	return EOS
 }
 
 // Stack is an encoder or a decoder.

@@ -4,28 +4,11 @@ import (
 	"fmt"
 
 	"memsizer/format"
-	"memsizer/ops"
 )
-
-// Forward is a forced pass: it reads the given target tokens instead of
-// searching.
 
 // forwardRows is the number of target positions that a forced pass computes
 // together.
 const forwardRows = 128
-
-// Scores of one forced pass.
-type forward struct {
-	m     *Model
-	c     *ops.CPU
-	w     scratch
-	state *State
-	batch stepBatch
-}
-
-func newForward(m *Model) *forward {
-	return &forward{m: m, c: ops.NewCPU(), state: m.decoder.newState(1, 1)}
-}
 
 // Logits runs src (source ids with eos; nil for a language model) and prev
 // (the decoder's inputs, normally eos followed by the target) through the
@@ -38,7 +21,7 @@ func (m *Model) Logits(src, prev []int32, stepwise bool, trace Trace, yield func
 	if err := m.checkTokens(src, prev); err != nil {
 		return err
 	}
-	f := newForward(m)
+	f := NewScorer(m)
 	if m.encoder != nil {
 		out, _ := m.encoder.encode(f.c, &f.w, [][]int32{src}, trace)
 		f.state.putSource(f.c, &f.w, 0, out)

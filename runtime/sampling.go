@@ -3,11 +3,13 @@ package runtime
 import (
 	"math"
 	"math/rand/v2"
-	"slices"
+	"sort"
 
 	"memsizer/format"
 	"memsizer/ops"
 )
+
+var negInf = float32(math.Inf(-1))
 
 // sampler draws the tokens of one sentence. Its stream depends on the seed
 // and the line number only.
@@ -25,22 +27,40 @@ func newSampler(seed uint64, line int) *sampler {
 // each of the beam's hypotheses at the first step. row holds unnormalised
 // log-probabilities, norm their log-sum-exp.
 func (s *search) sample(i int, row []float32, norm float32) {
-	r := s.rng
+	draws := 1
+	if s.step == 0 {
+		draws = s.width
+	}
+	s.rng.keep(row, norm, s.o)
+	for range draws {
+		if c, ok := s.rng.pick(); ok {
+			s.candidates = append(s.candidates, candidate{c.Value - norm + s.live[i].score(), int32(i), c.ID})
+		}
+	}
+}
+
+// draw keeps the tokens of o and picks one; false if no token has a
+// probability.
+func (r *sampler) draw(row []float32, norm float32, o *Options) (ops.Candidate, bool) {
+	r.keep(row, norm, o)
+	return r.pick()
+}
+
+// keep selects the tokens that may be drawn and their cumulative
+// probabilities.
+func (r *sampler) keep(row []float32, norm float32, o *Options) {
 	r.order = r.order[:0]
-	switch k := s.o.TopK; {
-	case k > 0:
-		r.order = ops.TopK(r.order, row, k)
-	case s.o.TopP > 0:
-		r.order = nucleus(r.order, row, norm, s.o.TopP)
+	switch {
+	case o.TopK > 0:
+		r.order = ops.TopK(r.order, row, o.TopK)
+	case o.TopP > 0:
+		r.order = nucleus(r.order, row, norm, o.TopP)
 	default:
 		for id, v := range row {
-			if v > float32(math.Inf(-1)) {
+			if v > negInf {
 				r.order = append(r.order, ops.Candidate{ID: int32(id), Value: v})
 			}
 		}
-	}
-	if len(r.order) == 0 {
-		return
 	}
 	r.probs = r.probs[:0]
 	var sum float64
@@ -48,19 +68,16 @@ func (s *search) sample(i int, row []float32, norm float32) {
 		sum += math.Exp(float64(c.Value - norm))
 		r.probs = append(r.probs, sum)
 	}
-	draws := 1
-	if s.step == 0 {
-		draws = s.width
+}
+
+func (r *sampler) pick() (ops.Candidate, bool) {
+	n := len(r.order)
+	if n == 0 {
+		return ops.Candidate{}, false
 	}
-	for range draws {
-		u := r.rng.Float64() * sum
-		j, _ := slices.BinarySearch(r.probs, u)
-		for j < len(r.order)-1 && r.probs[j] <= u {
-			j++
-		}
-		c := r.order[min(j, len(r.order)-1)]
-		s.candidates = append(s.candidates, candidate{c.Value - norm + s.live[i].score(), int32(i), c.ID})
-	}
+	u := r.rng.Float64() * r.probs[n-1]
+	i := sort.Search(n-1, func(i int) bool { return r.probs[i] > u })
+	return r.order[i], true
 }
 
 // nucleus appends the likeliest entries of row until their probability

@@ -43,7 +43,8 @@ func (b *beam) score() float32 {
 type search struct {
 	o       *Options
 	vocab   int
-	width   int // beam, at most vocab-1
+	start   int32 // the decoder's first input
+	width   int   // beam, at most vocab-1
 	maxLen  int
 	minLen  int
 	history bool
@@ -68,10 +69,11 @@ type candidate struct {
 
 // reset prepares s for a source of n tokens (with eos) whose rows use the
 // slots from base on.
-func (s *search) reset(o *Options, vocab, n, limit int, prefix []int32, base int32, history bool) {
-	s.o, s.vocab, s.prefix, s.base, s.history = o, vocab, prefix, base, history
-	s.width = min(o.Beam, vocab-1)
-	s.maxLen = max(o.maxLen(n, limit), 0)
+func (s *search) reset(m *Model, o *Options, n int, prefix []int32, base int32) {
+	s.o, s.prefix, s.base = o, prefix, base
+	s.vocab, s.history, s.start = m.decoder.vocab, m.decoder.history, m.header.Config.Start()
+	s.width = min(o.Beam, s.vocab-1)
+	s.maxLen = max(o.maxLen(n, m.maxTarget()), 0)
 	s.minLen = min(o.MinLen, s.maxLen)
 	s.step = 0
 	s.finished = nil
@@ -92,7 +94,7 @@ func (s *search) lastToken(i int) int32 {
 	if t := s.live[i].tokens; len(t) > 0 {
 		return t[len(t)-1]
 	}
-	return format.EOS
+	return s.start
 }
 
 // consider takes the scores over the vocabulary of live hypothesis i
@@ -106,8 +108,7 @@ func (s *search) consider(i int, row []float32) {
 	}
 	norm := ops.LogSumExp(row)
 	sum := s.live[i].score()
-	inf := float32(math.Inf(-1))
-	row[format.Pad] = inf
+	row[format.Pad] = negInf
 	row[format.Unk] -= float32(s.o.UnkPen)
 	forced := int32(-1)
 	switch {
@@ -116,15 +117,15 @@ func (s *search) consider(i int, row []float32) {
 	case s.step < len(s.prefix):
 		forced = s.prefix[s.step]
 	case s.step < s.minLen:
-		row[format.EOS] = inf
+		row[format.EOS] = negInf
 	}
 	if n := s.o.NoRepeatNgram; n > 0 {
-		banRepeats(row, s.live[i].tokens, n)
+		banRepeats(row, s.start, s.live[i].tokens, n)
 	}
 	s.top = s.top[:0]
 	switch {
 	case forced >= 0:
-		if v := row[forced]; v > inf {
+		if v := row[forced]; v > negInf {
 			s.top = append(s.top, ops.Candidate{ID: forced, Value: v})
 		}
 	case s.rng != nil:
@@ -139,27 +140,27 @@ func (s *search) consider(i int, row []float32) {
 }
 
 // banRepeats sets to −Inf every token that would complete an n-gram that
-// already occurs in eos, tokens….
-func banRepeats(row []float32, tokens []int32, n int) {
-	at := func(i int) int32 { // the sequence with its first eos
+// already occurs in start, tokens….
+func banRepeats(row []float32, start int32, tokens []int32, n int) {
+	at := func(i int) int32 {
 		if i == 0 {
-			return format.EOS
+			return start
 		}
 		return tokens[i-1]
 	}
 	total := len(tokens) + 1
-	start := total - (n - 1) // of the last n-1 tokens
-	if start < 0 {
+	tail := total - (n - 1) // the last n-1 tokens start here
+	if tail < 0 {
 		return
 	}
 next:
 	for i := 0; i+n <= total; i++ {
 		for j := range n - 1 {
-			if at(i+j) != at(start+j) {
+			if at(i+j) != at(tail+j) {
 				continue next
 			}
 		}
-		row[at(i+n-1)] = float32(math.Inf(-1))
+		row[at(i+n-1)] = negInf
 	}
 }
 

@@ -2,10 +2,8 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"sync"
 
 	"memsizer/format"
 )
@@ -34,82 +32,18 @@ func (t *Translation) Text() string {
 
 // Translator translates with one model and one set of options. Any number
 // of goroutines may use it; their sentences share the same batches.
-type Translator struct {
-	m    *Model
-	o    Options
-	rows int
-	jobs chan *job
-	wg   sync.WaitGroup
-
-	mu     sync.RWMutex
-	closed bool
-}
-
-// ErrClosed is returned by a Translator after Close.
-var ErrClosed = errors.New("runtime: translator is closed")
-
-// Resources bound what a Translator uses.
-type Resources struct {
-	// Workers decode independently, one core each. Default: the cores
-	// available to the process.
-	Workers int
-	// Rows is the number of decoder rows (sentences times beam) of each
-	// worker. Default 160.
-	Rows int
-}
-
-const defaultRows = 160
+type Translator struct{ *engine }
 
 // NewTranslator starts a translator; Close stops it.
 func NewTranslator(m *Model, o Options, r Resources) (*Translator, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
 	if m.encoder == nil {
 		return nil, fmt.Errorf("runtime: a language model does not translate; it generates and scores")
 	}
-	if r.Workers <= 0 {
-		r.Workers = availableCores()
+	e, err := newEngine(m, o, r)
+	if err != nil {
+		return nil, err
 	}
-	if r.Rows <= 0 {
-		r.Rows = defaultRows
-	}
-	t := &Translator{m: m, o: o, jobs: make(chan *job, 4*encodeGroup), rows: r.Rows * r.Workers}
-	for range r.Workers {
-		w := newWorker(m, &t.o, r.Rows)
-		t.wg.Add(1)
-		go func() {
-			defer t.wg.Done()
-			w.run(t.jobs)
-		}()
-	}
-	return t, nil
-}
-
-// Close waits for the sentences in flight and stops the workers.
-func (t *Translator) Close() {
-	t.mu.Lock()
-	if !t.closed {
-		t.closed = true
-		close(t.jobs)
-	}
-	t.mu.Unlock()
-	t.wg.Wait()
-}
-
-// submit sends a job to the workers.
-func (t *Translator) submit(j *job) error {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	if t.closed {
-		return ErrClosed
-	}
-	select {
-	case t.jobs <- j:
-		return nil
-	case <-j.ctx.Done():
-		return j.ctx.Err()
-	}
+	return &Translator{e}, nil
 }
 
 // Translate translates lines of raw text, one result per line in order. It
@@ -169,7 +103,7 @@ func (t *Translator) feed(ctx context.Context, lines iter.Seq[string], window ch
 		if ids, _ := t.m.text.EncodeSource(s); len(ids) > 0 {
 			p.tr.SourceTokens = append(ids, format.EOS)
 			p.done = make(chan *job, 1)
-			j := &job{ctx: ctx, src: p.tr.SourceTokens, line: line, done: p.done}
+			j := &job{ctx: ctx, src: p.tr.SourceTokens, length: len(p.tr.SourceTokens), line: line, done: p.done}
 			if err := t.submit(j); err != nil {
 				p.err, p.done = err, nil
 			}

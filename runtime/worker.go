@@ -11,6 +11,7 @@ type job struct {
 	ctx    context.Context
 	src    []int32 // with eos; nil for a language model
 	prefix []int32 // forced first target tokens
+	length int     // S of the length limit
 	line   int     // identifies the sentence to a sampler
 	hyps   []Hypothesis
 	err    error
@@ -111,7 +112,7 @@ func (w *worker) collect(jobs <-chan *job) (open bool) {
 			continue
 		}
 		s := w.newSentence(j)
-		tokens += len(j.src)
+		tokens += j.length
 		w.group = append(w.group, s)
 	}
 	return true
@@ -157,7 +158,7 @@ func (w *worker) admit() {
 	for _, s := range w.ready[:n] {
 		var base int32
 		base, w.rows = pop(w.rows)
-		s.reset(w.o, w.m.decoder.vocab, len(s.job.src), w.m.maxTarget(), s.job.prefix, base, w.m.decoder.history)
+		s.reset(w.m, w.o, s.job.length, s.job.prefix, base)
 		if w.o.Sampling {
 			s.rng = newSampler(w.o.Seed, s.job.line)
 		}

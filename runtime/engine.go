@@ -1,0 +1,84 @@
+package runtime
+
+import (
+	"errors"
+	"sync"
+)
+
+// Resources bound what an engine of workers uses.
+type Resources struct {
+	// Workers decode independently, one core each. Default: the cores
+	// available to the process.
+	Workers int
+	// Rows is the number of decoder rows (sentences times beam) of each
+	// worker. Default 160.
+	Rows int
+}
+
+const defaultRows = 160
+
+// ErrClosed is returned by a [Translator] or [Generator] after Close.
+var ErrClosed = errors.New("runtime: closed")
+
+// engine is the workers behind a Translator or Generator.
+type engine struct {
+	m       *Model
+	o       Options
+	rows    int // of all workers together
+	jobs    chan *job
+	workers []*worker
+	wg      sync.WaitGroup
+
+	mu     sync.RWMutex
+	closed bool
+}
+
+func newEngine(m *Model, o Options, r Resources) (*engine, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if r.Workers <= 0 {
+		r.Workers = availableCores()
+	}
+	if r.Rows <= 0 {
+		r.Rows = defaultRows
+	}
+	e := &engine{m: m, o: o, jobs: make(chan *job, 4*encodeGroup), rows: r.Rows * r.Workers}
+	for range r.Workers {
+		w := newWorker(m, &e.o, r.Rows)
+		e.workers = append(e.workers, w)
+		e.wg.Add(1)
+		go func() {
+			defer e.wg.Done()
+			w.run(e.jobs)
+		}()
+	}
+	return e, nil
+}
+
+// Close waits for the sentences in flight and stops the workers.
+func (e *engine) Close() {
+	e.mu.Lock()
+	if !e.closed {
+		e.closed = true
+		close(e.jobs)
+	}
+	e.mu.Unlock()
+	e.wg.Wait()
+}
+
+// submit sends a job to the workers. It waits while they are busy, but not
+// beyond the end of the job's context.
+func (e *engine) submit(j *job) error {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.closed {
+		return ErrClosed
+	}
+	select {
+	case e.jobs <- j:
+		return nil
+	case <-j.ctx.Done():
+		return j.ctx.Err()
+	}
+}
