@@ -1,13 +1,13 @@
 package ops
 
-// Add computes dst += x, the residual connection of an operator that does
-// not add by itself.
-func (c *CPU) Add(dst, x Matrix) {
-	sameShape("add", dst, x)
-	for i := range x.Rows {
-		d := dst.Row(i)
-		for j, v := range x.Row(i) {
-			d[j] += v
-		}
+import "memsizer/simd"
+
+// Add computes dst = a + b, the residual connection of an operator that does
+// not add by itself. dst may alias a or b.
+func (c *CPU) Add(dst, a, b Matrix) {
+	sameShape("add", dst, a)
+	sameShape("add", dst, b)
+	for i := range dst.Rows {
+		simd.Add(dst.Row(i), a.Row(i), b.Row(i))
 	}
 }

@@ -3,41 +3,51 @@ package ops
 import (
 	"fmt"
 	"math"
+
+	"memsizer/simd"
 )
 
-// attend is softmax attention of one query row: q [D], and for every past
-// position i < n the key and value rows [D]; head h owns columns h·d … of
-// all. y [D] = Σ_i softmax_i(q·k_i · d^-½) v_i per head, d = D/H.
-func (c *CPU) attend(y, q []float32, n, heads int, key, value func(i int) []float32) {
+// attend is softmax attention of one query row q [D] over runs of key and
+// value rows: y [D] = Σ_i softmax_i(q·k_i · d^-½) v_i per head, d = D/H; head
+// h owns columns h·d … of all. Keys and values of a run lie stride apart.
+func (c *CPU) attend(y, q []float32, heads int, runs []run) {
 	d := len(q) / heads
+	n := 0
+	for _, r := range runs {
+		n += r.n
+	}
 	scale := float32(1 / math.Sqrt(float64(d)))
+	s := growTo(&c.scores, n+d)
+	part := s[n:]
+	s = s[:n]
 	for h := range heads {
 		lo, hi := h*d, (h+1)*d
-		s := grow(&c.scores, n)
-		top := float32(math.Inf(-1))
-		for i := range n {
-			k := key(i)[lo:hi]
-			var dot float32
-			for j, v := range q[lo:hi] {
-				dot += v * scale * k[j]
-			}
-			s[i] = dot
-			top = max(top, dot)
+		i := 0
+		for _, r := range runs {
+			simd.Scores(s[i:i+r.n], q[lo:hi], r.keys[lo:], r.stride, scale)
+			i += r.n
 		}
-		var sum float32
-		for i, v := range s {
-			s[i] = float32(math.Exp(float64(v - top)))
-			sum += s[i]
-		}
+		simd.Softmax(s, s)
 		out := y[lo:hi]
-		clear(out)
-		for i, w := range s {
-			w /= sum
-			for j, v := range value(i)[lo:hi] {
-				out[j] += w * v
+		i = 0
+		for j, r := range runs {
+			p := s[i : i+r.n]
+			if j == 0 {
+				simd.WeightedSum(out, p, r.values[lo:], r.stride, 1)
+			} else {
+				simd.WeightedSum(part, p, r.values[lo:], r.stride, 1)
+				simd.Add(out, out, part)
 			}
+			i += r.n
 		}
 	}
+}
+
+// run is n consecutive positions whose keys and values lie at equal
+// distances.
+type run struct {
+	keys, values []float32
+	n, stride    int
 }
 
 // SelfAttention is softmax attention inside each sequence of a ragged batch:
@@ -47,11 +57,13 @@ func (c *CPU) SelfAttention(dst, qkv Matrix, starts []int, heads int) {
 	d := dst.Cols
 	wantShape("self attention", qkv, dst.Rows, 3*d)
 	for s := range len(starts) - 1 {
-		lo, hi := starts[s], starts[s+1]
-		key := func(i int) []float32 { return qkv.Row(lo + i)[d : 2*d] }
-		value := func(i int) []float32 { return qkv.Row(lo + i)[2*d:] }
-		for r := lo; r < hi; r++ {
-			c.attend(dst.Row(r), qkv.Row(r)[:d], hi-lo, heads, key, value)
+		seq := qkv.Slice(starts[s], starts[s+1])
+		if seq.Rows == 0 {
+			continue
+		}
+		c.runs = append(c.runs[:0], run{seq.Data[d:], seq.Data[2*d:], seq.Rows, seq.Stride})
+		for r := range seq.Rows {
+			c.attend(dst.Row(starts[s]+r), seq.Row(r)[:d], heads, c.runs)
 		}
 	}
 }
@@ -66,9 +78,8 @@ func (c *CPU) SourceAttention(dst, q Matrix, sources []Matrix, heads int) {
 		if kv.Cols != 2*d {
 			panic(fmt.Sprintf("ops: source attention: %d columns, want %d", kv.Cols, 2*d))
 		}
-		c.attend(dst.Row(r), q.Row(r), kv.Rows, heads,
-			func(i int) []float32 { return kv.Row(i)[:d] },
-			func(i int) []float32 { return kv.Row(i)[d:] })
+		c.runs = append(c.runs[:0], run{kv.Data, kv.Data[d:], kv.Rows, kv.Stride})
+		c.attend(dst.Row(r), q.Row(r), heads, c.runs)
 	}
 }
 
@@ -112,15 +123,26 @@ func (c *CPU) CacheAttention(dst, qkv Matrix, cache *Cache, slots, t []int32, hi
 		cache.put(slots[r], int(t[r])-1, qkv.Row(r)[d:])
 	}
 	for r := range qkv.Rows {
-		h, last := history[r], int(t[r])-1
-		cell := func(i int) []float32 {
-			if i == last {
-				return cache.cell(slots[r], i)
-			}
-			return cache.cell(h[i], i)
-		}
-		c.attend(dst.Row(r), qkv.Row(r)[:d], int(t[r]), heads,
-			func(i int) []float32 { return cell(i)[:d] },
-			func(i int) []float32 { return cell(i)[d:] })
+		c.runs = cache.runs(c.runs[:0], history[r], slots[r], int(t[r]))
+		c.attend(dst.Row(r), qkv.Row(r)[:d], heads, c.runs)
 	}
+}
+
+// runs appends the cells of t positions: (history[i], i), the last one in
+// slot. Positions that share a slot are one run.
+func (c *Cache) runs(dst []run, history []int32, slot int32, t int) []run {
+	n := 2 * c.d
+	for lo := 0; lo < t; {
+		s, hi := slot, lo+1
+		if lo < t-1 {
+			s = history[lo]
+		}
+		for hi < t && (hi < t-1 && history[hi] == s || hi == t-1 && slot == s) {
+			hi++
+		}
+		cells := c.rows[s][lo*n:]
+		dst = append(dst, run{cells, cells[c.d:], hi - lo, n})
+		lo = hi
+	}
+	return dst
 }

@@ -3,17 +3,21 @@ package ops
 // CPU runs operators for one goroutine at a time; it owns the scratch space
 // they need. Weights are read-only and shared by any number of CPUs.
 type CPU struct {
-	weights []float32 // slot weights, one row
-	kappa   []float32 // normalised keys, one row
-	scores  []float32 // attention scores, one row and head
+	weights   []float32 // slot weights, one row
+	kappa     []float32 // normalised keys and values, one row
+	scores    []float32 // attention scores, one row and head
+	runs      []run     // of an attention
+	rounded   []uint16  // activations of a bfloat16 product
+	quantized []uint8   // activations of an int8 product
+	scales    []float32 // their scales
 }
 
 // NewCPU returns an executor.
 func NewCPU() *CPU { return &CPU{} }
 
-func grow(s *[]float32, n int) []float32 {
+func growTo[T any](s *[]T, n int) []T {
 	if cap(*s) < n {
-		*s = make([]float32, n+n/2)
+		*s = make([]T, n+n/2)
 	}
 	return (*s)[:n]
 }

@@ -1,152 +1,126 @@
 package ops
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 
-	"github.com/x448/float16"
+	"memsizer/simd"
 )
-
-// DType is the element type of stored weights.
-type DType uint8
-
-const (
-	F32 DType = iota
-	F16
-	BF16
-	I8
-)
-
-// Weights are a stored matrix [Rows, Cols], row-major little-endian, as a
-// file holds it. Scales has one entry per row for I8 and is nil otherwise.
-type Weights struct {
-	DType      DType
-	Rows, Cols int
-	Data       []byte
-	Scales     []float32
-}
-
-// Row writes row i, converted to float32, to dst [Cols].
-func (w *Weights) Row(dst []float32, i int) {
-	if len(dst) != w.Cols || i < 0 || i >= w.Rows {
-		panic(fmt.Sprintf("ops: row %d of [%d %d] into %d floats", i, w.Rows, w.Cols, len(dst)))
-	}
-	switch w.DType {
-	case F32:
-		d := w.Data[i*w.Cols*4:]
-		for j := range dst {
-			dst[j] = math.Float32frombits(binary.LittleEndian.Uint32(d[4*j:]))
-		}
-	case F16:
-		d := w.Data[i*w.Cols*2:]
-		for j := range dst {
-			dst[j] = float16.Frombits(binary.LittleEndian.Uint16(d[2*j:])).Float32()
-		}
-	case BF16:
-		d := w.Data[i*w.Cols*2:]
-		for j := range dst {
-			dst[j] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(d[2*j:])) << 16)
-		}
-	case I8:
-		d := w.Data[i*w.Cols:]
-		for j := range dst {
-			dst[j] = float32(int8(d[j])) * w.Scales[i]
-		}
-	}
-}
-
-// Floats converts the whole matrix.
-func (w *Weights) Floats() []float32 {
-	out := make([]float32, w.Rows*w.Cols)
-	for i := range w.Rows {
-		w.Row(out[i*w.Cols:(i+1)*w.Cols], i)
-	}
-	return out
-}
 
 // Linear is y = W x + b, or several of them stacked into one (q, k and v of
-// an attention), packed for this processor.
+// an attention), packed for the kernels. Float weights are multiplied as they
+// are and accumulated in float32; bfloat16 ones take activations rounded to
+// bfloat16, int8 ones activations quantised per row.
 type Linear struct {
 	In, Out int
-	w       []float32
+	dtype   DType
+	f32     []float32
+	half    []uint16 // F16 or BF16
+	i8      []int8
+	scale   []float32
+	comp    []int32
 	bias    []float32
 }
 
 // NewLinear packs the rows of all parts, one below the other, with their
-// biases concatenated (nil means none). All parts have the same columns.
+// biases concatenated (nil means none). All parts have the same columns;
+// parts of different element types are packed as float32.
 func NewLinear(parts []*Weights, bias []float32) *Linear {
-	l := &Linear{In: parts[0].Cols, bias: bias}
+	l := &Linear{In: parts[0].Cols, bias: bias, dtype: parts[0].DType}
 	for _, p := range parts {
 		if p.Cols != l.In {
 			panic(fmt.Sprintf("ops: linear: part has %d columns, want %d", p.Cols, l.In))
 		}
+		if p.DType != l.dtype {
+			l.dtype = F32
+		}
 		l.Out += p.Rows
-		l.w = append(l.w, p.Floats()...)
 	}
 	if bias != nil && len(bias) != l.Out {
 		panic(fmt.Sprintf("ops: linear: %d biases, want %d", len(bias), l.Out))
 	}
+	if l.dtype == I8 && l.In > simd.MaxI8Columns {
+		l.dtype = F32
+	}
+	l.pack(parts)
 	return l
 }
+
+func (l *Linear) pack(parts []*Weights) {
+	n, k := l.Out, l.In
+	switch l.dtype {
+	case F32:
+		l.f32 = make([]float32, simd.PackedLen(n, k))
+	case F16:
+		l.half = make([]uint16, simd.PackedLen(n, k))
+	case BF16:
+		l.half = make([]uint16, simd.PackedLenBF16(n, k))
+	case I8:
+		l.i8 = make([]int8, simd.PackedLenI8(n, k))
+		l.comp = make([]int32, simd.Panels(n)*simd.Panel)
+		l.scale = make([]float32, simd.Panels(n)*simd.Panel)
+	}
+	row := 0
+	for _, p := range parts {
+		switch {
+		case l.dtype == F32 && p.DType == F32:
+			simd.PackF32(l.f32, n, k, row, p.floats())
+		case l.dtype == F32:
+			simd.PackF32(l.f32, n, k, row, p.Floats())
+		case l.dtype == F16:
+			simd.PackF16(l.half, n, k, row, p.halfs())
+		case l.dtype == BF16:
+			simd.PackBF16(l.half, n, k, row, p.halfs())
+		case l.dtype == I8:
+			simd.PackI8(l.i8, l.comp, n, k, row, p.bytes())
+			copy(l.scale[row:], p.Scales)
+		}
+		row += p.Rows
+	}
+}
+
+// Bytes is the size of the packed weights.
+func (l *Linear) Bytes() int { return 4*len(l.f32) + 2*len(l.half) + len(l.i8) }
 
 // Linear computes dst = x Wᵀ + b: dst [R, Out], x [R, In]. dst must not
 // alias x.
 func (c *CPU) Linear(dst Matrix, l *Linear, x Matrix) {
-	c.linear(dst, l, x)
+	c.linear(dst, l, x, &simd.Epilogue{Bias: l.bias})
 }
 
 // LinearActivation computes dst = act(x Wᵀ + b).
 func (c *CPU) LinearActivation(dst Matrix, l *Linear, x Matrix, act Activation) {
-	c.linear(dst, l, x)
-	for i := range dst.Rows {
-		act.apply(dst.Row(i))
-	}
+	c.linear(dst, l, x, &simd.Epilogue{Bias: l.bias, Activation: act})
 }
 
-// LinearAdd computes dst += x Wᵀ + b, the residual connection.
-func (c *CPU) LinearAdd(dst Matrix, l *Linear, x Matrix) {
+// LinearAdd computes dst = residual + x Wᵀ + b, the residual connection. dst
+// must alias neither x nor residual.
+func (c *CPU) LinearAdd(dst Matrix, l *Linear, x, residual Matrix) {
+	sameShape("linear", dst, residual)
+	c.linear(dst, l, x, &simd.Epilogue{Bias: l.bias, Residual: residual.Data, LdResidual: residual.Stride})
+}
+
+func (c *CPU) linear(dst Matrix, l *Linear, x Matrix, e *simd.Epilogue) {
 	wantShape("linear", dst, x.Rows, l.Out)
 	wantShape("linear", x, x.Rows, l.In)
-	for i := range x.Rows {
-		l.row(dst.Row(i), x.Row(i), true)
+	m, n, k, panels := x.Rows, l.Out, l.In, simd.Panels(l.Out)
+	if m == 0 {
+		return
 	}
-}
-
-func (c *CPU) linear(dst Matrix, l *Linear, x Matrix) {
-	wantShape("linear", dst, x.Rows, l.Out)
-	wantShape("linear", x, x.Rows, l.In)
-	for i := range x.Rows {
-		l.row(dst.Row(i), x.Row(i), false)
+	switch l.dtype {
+	case F32:
+		simd.MatMulF32(dst.Data, dst.Stride, x.Data, x.Stride, m, l.f32, n, k, 0, panels, e)
+	case F16:
+		simd.MatMulF16(dst.Data, dst.Stride, x.Data, x.Stride, m, l.half, n, k, 0, panels, e)
+	case BF16:
+		ld := Stride(k)
+		q := growTo(&c.rounded, m*ld)
+		simd.RoundRowsBF16(q, ld, x.Data, x.Stride, m, k)
+		simd.MatMulBF16(dst.Data, dst.Stride, q, ld, m, l.half, n, k, 0, panels, e)
+	case I8:
+		ld := (k+3)/4*4 + 64
+		q := growTo(&c.quantized, m*ld)
+		s := growTo(&c.scales, m)
+		simd.QuantizeRows(q, ld, s, x.Data, x.Stride, m, k)
+		simd.MatMulI8(dst.Data, dst.Stride, q, ld, s, m, l.i8, l.scale, l.comp, n, k, 0, panels, e)
 	}
-}
-
-func (l *Linear) row(dst, x []float32, add bool) {
-	for j := range dst {
-		w := l.w[j*l.In : (j+1)*l.In]
-		var s float32
-		for k, v := range x {
-			s += v * w[k]
-		}
-		if l.bias != nil {
-			s += l.bias[j]
-		}
-		if add {
-			s += dst[j]
-		}
-		dst[j] = s
-	}
-}
-
-// Transposed is the matrix [Cols, Rows] as float32 weights.
-func (w *Weights) Transposed() *Weights {
-	t := &Weights{DType: F32, Rows: w.Cols, Cols: w.Rows, Data: make([]byte, 4*w.Rows*w.Cols)}
-	row := make([]float32, w.Cols)
-	for i := range w.Rows {
-		w.Row(row, i)
-		for j, v := range row {
-			binary.LittleEndian.PutUint32(t.Data[4*(j*w.Rows+i):], math.Float32bits(v))
-		}
-	}
-	return t
 }

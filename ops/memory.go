@@ -3,6 +3,8 @@ package ops
 import (
 	"fmt"
 	"math"
+
+	"memsizer/simd"
 )
 
 // Memory holds key-value memories M [K, D] of MemSizer attention, one per
@@ -33,28 +35,8 @@ type MemoryNorms struct{ Key, Value *Norm }
 // slotWeights writes α = mean over heads of softmax(q_head) to c.weights:
 // q [H·K], α [K] (Zhang & Cai 2022, arXiv:2203.12644; not scaled by 1/√H).
 func (c *CPU) slotWeights(q []float32, k int) []float32 {
-	alpha := grow(&c.weights, k)
-	clear(alpha)
-	heads := len(q) / k
-	for h := range heads {
-		s := q[h*k : (h+1)*k]
-		top := float32(math.Inf(-1))
-		for _, v := range s {
-			top = max(top, v)
-		}
-		var sum float32
-		e := grow(&c.scores, k)
-		for i, v := range s {
-			e[i] = float32(math.Exp(float64(v - top)))
-			sum += e[i]
-		}
-		for i := range e {
-			alpha[i] += e[i] / sum
-		}
-	}
-	for i := range alpha {
-		alpha[i] /= float32(heads)
-	}
+	alpha := growTo(&c.weights, k)
+	simd.SlotSoftmax(alpha, q, len(q)/k)
 	return alpha
 }
 
@@ -74,7 +56,7 @@ func (c *CPU) MemoryStep(dst, qkv Matrix, m *Memory, from, to, t []int32, n Memo
 	if hk <= 0 || hk%m.K != 0 {
 		panic(fmt.Sprintf("ops: memory step: %d columns for K %d, D %d", qkv.Cols, m.K, m.D))
 	}
-	kappa := grow(&c.kappa, m.K+m.D)
+	kappa := growTo(&c.kappa, m.K+m.D)
 	nu := kappa[m.K:]
 	for r := range qkv.Rows {
 		row := qkv.Row(r)
@@ -82,22 +64,13 @@ func (c *CPU) MemoryStep(dst, qkv Matrix, m *Memory, from, to, t []int32, n Memo
 		n.Value.row(nu, row[hk+m.K:])
 		alpha := c.slotWeights(row[:hk], m.K)
 		src, mem, y := m.slot(from[r]), m.slot(to[r]), dst.Row(r)
-		scale := float32(1 / math.Sqrt(float64(t[r])))
-		clear(y)
-		if t[r] == 1 {
-			src = mem
+		switch {
+		case t[r] == 1:
 			clear(mem)
+		case from[r] != to[r]:
+			copy(mem, src)
 		}
-		for k := range m.K {
-			a, b, w := src[k*m.D:(k+1)*m.D], mem[k*m.D:(k+1)*m.D], kappa[k]
-			for j, v := range nu {
-				b[j] = a[j] + w*v
-				y[j] += alpha[k] * b[j]
-			}
-		}
-		for j := range y {
-			y[j] *= scale
-		}
+		simd.MemoryStep(y, mem, kappa[:m.K], nu, alpha, float32(1/math.Sqrt(float64(t[r]))))
 	}
 }
 
@@ -109,23 +82,15 @@ func (c *CPU) MemoryBuild(m *Memory, slot int32, kv Matrix, n MemoryNorms) {
 	}
 	mem := m.slot(slot)
 	clear(mem)
-	kappa := grow(&c.kappa, m.K+m.D)
+	kappa := growTo(&c.kappa, m.K+m.D)
 	nu := kappa[m.K:]
 	for r := range kv.Rows {
 		row := kv.Row(r)
 		n.Key.row(kappa[:m.K], row[:m.K])
 		n.Value.row(nu, row[m.K:])
-		for k := range m.K {
-			b := mem[k*m.D : (k+1)*m.D]
-			for j, v := range nu {
-				b[j] += kappa[k] * v
-			}
-		}
+		simd.MemoryUpdate(mem, kappa[:m.K], nu)
 	}
-	scale := float32(1 / math.Sqrt(float64(kv.Rows)))
-	for i := range mem {
-		mem[i] *= scale
-	}
+	simd.Scale(mem, mem, float32(1/math.Sqrt(float64(kv.Rows))))
 }
 
 // MemoryRead is MemSizer attention over a finished memory: dst = αᵀ
@@ -137,12 +102,6 @@ func (c *CPU) MemoryRead(dst, q Matrix, m *Memory, slots []int32) {
 	}
 	for r := range q.Rows {
 		alpha := c.slotWeights(q.Row(r), m.K)
-		mem, y := m.slot(slots[r]), dst.Row(r)
-		clear(y)
-		for k := range m.K {
-			for j, v := range mem[k*m.D : (k+1)*m.D] {
-				y[j] += alpha[k] * v
-			}
-		}
+		simd.MemoryRead(dst.Row(r), m.slot(slots[r]), alpha, 1)
 	}
 }

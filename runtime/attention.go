@@ -13,9 +13,10 @@ import (
 // sourceAttention is self-attention among the tokens of each source sentence
 // of a ragged batch.
 type sourceAttention interface {
-	// addTo computes dst += attention(x) for rows starts[i] … starts[i+1]
-	// of each sentence i; dst, x [R, D].
-	addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, starts []int)
+	// attend computes dst = residual + attention(x) for rows starts[i] …
+	// starts[i+1] of each sentence i; dst, x, residual [R, D]. dst aliases
+	// neither, x may be residual.
+	attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, starts []int)
 }
 
 // causalAttention is the decoder's self-attention, one token at a time.
@@ -25,8 +26,9 @@ type causalAttention interface {
 
 // causalState is the past of up to `rows` sequences.
 type causalState interface {
-	// addTo computes dst += attention(x) for the rows of b, in order.
-	addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, b *stepBatch)
+	// attend computes dst = residual + attention(x) for the rows of b, in
+	// order.
+	attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, b *stepBatch)
 }
 
 // crossAttention is the decoder's attention over the encoded source.
@@ -39,8 +41,8 @@ type crossState interface {
 	// put computes and stores what slot needs from its encoded source
 	// out [S, encoder D].
 	put(c *ops.CPU, s *scratch, slot int32, out ops.Matrix)
-	// addTo computes dst += attention(x) for the rows of b.
-	addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, b *stepBatch)
+	// attend computes dst = residual + attention(x) for the rows of b.
+	attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, b *stepBatch)
 }
 
 func (l *loader) sourceAttention(p string, a *format.Attention) sourceAttention {

@@ -112,31 +112,31 @@ func (b *stepBatch) add(id, t, from, to, sentence int32, history []int32) {
 // step advances the rows of b by one token and returns their last hidden
 // states [R, output dim], valid until the next step with the same scratch.
 func (d *decoder) step(c *ops.CPU, w *scratch, s *State, b *stepBatch, trace Trace) ops.Matrix {
-	x := w.hidden(len(b.ids), d.dim)
-	d.embedTokens(c, w, x, b.ids, b.index)
-	trace.record("decoder_inner", 0, x)
+	h := w.hidden(len(b.ids), d.dim)
+	d.embedTokens(c, w, h.x, b.ids, b.index)
+	trace.record("decoder_inner", 0, h.x)
 	for i := range d.layers {
 		l := &d.layers[i]
-		in := d.begin(c, w, x, l.selfNorm)
-		s.causal[i].addTo(c, w, x, in, b)
-		d.end(c, x, l.selfNorm)
+		in := d.before(c, w, &h, l.selfNorm)
+		s.causal[i].attend(c, w, h.sum, in, h.x, b)
+		d.after(c, &h, l.selfNorm)
 		if l.cross != nil {
-			in = d.begin(c, w, x, l.crossNorm)
-			s.cross[i].addTo(c, w, x, in, b)
-			d.end(c, x, l.crossNorm)
+			in = d.before(c, w, &h, l.crossNorm)
+			s.cross[i].attend(c, w, h.sum, in, h.x, b)
+			d.after(c, &h, l.crossNorm)
 		}
-		in = d.begin(c, w, x, l.finalNorm)
-		l.ffn.addTo(c, w, x, in)
-		d.end(c, x, l.finalNorm)
-		trace.record("decoder_inner", i+1, x)
+		in = d.before(c, w, &h, l.finalNorm)
+		l.ffn.apply(c, w, h.sum, in, h.x)
+		d.after(c, &h, l.finalNorm)
+		trace.record("decoder_inner", i+1, h.x)
 	}
 	if d.final != nil {
-		c.LayerNorm(x, x, d.final)
+		c.LayerNorm(h.x, h.x, d.final)
 	}
 	if d.projectOut != nil {
-		y := w.narrow(x.Rows, d.projectOut.Out)
-		c.Linear(y, d.projectOut, x)
+		y := w.narrow(h.x.Rows, d.projectOut.Out)
+		c.Linear(y, d.projectOut, h.x)
 		return y
 	}
-	return x
+	return h.x
 }

@@ -49,21 +49,21 @@ func (e *encoder) encode(c *ops.CPU, w *scratch, sentences [][]int32, trace Trac
 		}
 		starts = append(starts, len(ids))
 	}
-	x := w.hidden(len(ids), e.dim)
-	e.embedTokens(c, w, x, ids, index)
+	h := w.hidden(len(ids), e.dim)
+	e.embedTokens(c, w, h.x, ids, index)
 	for i := range e.layers {
 		l := &e.layers[i]
-		in := e.begin(c, w, x, l.selfNorm)
-		l.self.addTo(c, w, x, in, starts)
-		e.end(c, x, l.selfNorm)
-		in = e.begin(c, w, x, l.finalNorm)
-		l.ffn.addTo(c, w, x, in)
-		e.end(c, x, l.finalNorm)
-		trace.record("encoder_layer", i, x)
+		in := e.before(c, w, &h, l.selfNorm)
+		l.self.attend(c, w, h.sum, in, h.x, starts)
+		e.after(c, &h, l.selfNorm)
+		in = e.before(c, w, &h, l.finalNorm)
+		l.ffn.apply(c, w, h.sum, in, h.x)
+		e.after(c, &h, l.finalNorm)
+		trace.record("encoder_layer", i, h.x)
 	}
 	if e.final != nil {
-		c.LayerNorm(x, x, e.final)
+		c.LayerNorm(h.x, h.x, e.final)
 	}
-	trace.record("encoder_out", -1, x)
-	return x, starts
+	trace.record("encoder_out", -1, h.x)
+	return h.x, starts
 }

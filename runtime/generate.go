@@ -87,6 +87,7 @@ type continuation struct {
 	state   *State
 	batch   stepBatch
 	rng     *sampler
+	top     ops.TopK
 	history []int32 // zeros: the only slot
 	t       int     // tokens read
 }
@@ -149,9 +150,9 @@ func (g *continuation) choose(row []float32, o *Options) Token {
 			return Token{c.ID, c.Value - norm}
 		}
 	}
-	top := ops.TopK(nil, row, 1)
-	if len(top) == 0 { // every score is −Inf or NaN
+	values, ids := g.top.Of(row, 1)
+	if len(values) == 0 { // every score is −Inf or NaN
 		return Token{format.EOS, negInf}
 	}
-	return Token{top[0].ID, top[0].Value - norm}
+	return Token{ids[0], values[0] - norm}
 }

@@ -21,9 +21,9 @@ func (l *loader) memsizer(p string, a *format.Attention) *memsizer {
 	}
 }
 
-// addTo builds each sentence's memory from its own rows and reads it with
+// attend builds each sentence's memory from its own rows and reads it with
 // them: the cross form with query = key = x.
-func (m *memsizer) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, starts []int) {
+func (m *memsizer) attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, starts []int) {
 	qkv := s.wide(x.Rows, m.qkv.Out)
 	c.Linear(qkv, m.qkv, x)
 	if s.memory == nil || s.memory.K != m.slots || s.memory.D != m.dim {
@@ -36,7 +36,7 @@ func (m *memsizer) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, starts []int
 		c.MemoryBuild(s.memory, 0, rows.Columns(hk, rows.Cols), m.norms)
 		c.MemoryRead(y.Slice(starts[i], starts[i+1]), rows.Columns(0, hk), s.memory, s.zeros(rows.Rows))
 	}
-	c.Add(dst, y)
+	c.Add(dst, residual, y)
 }
 
 type memsizerCausal struct{ *memsizer }
@@ -50,12 +50,12 @@ func (m memsizerCausal) newState(rows int) causalState {
 	return &memsizerState{m.memsizer, ops.NewMemory(rows, m.slots, m.dim)}
 }
 
-func (m *memsizerState) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, b *stepBatch) {
+func (m *memsizerState) attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, b *stepBatch) {
 	qkv := s.wide(x.Rows, m.qkv.Out)
 	c.Linear(qkv, m.qkv, x)
 	y := s.narrow(x.Rows, m.dim)
 	c.MemoryStep(y, qkv, m.memory, b.from, b.to, b.t, m.norms)
-	c.Add(dst, y)
+	c.Add(dst, residual, y)
 }
 
 // memsizerCross is MemSizer attention over the encoder's output.
@@ -89,10 +89,10 @@ func (m *memsizerCrossState) put(c *ops.CPU, s *scratch, slot int32, out ops.Mat
 	c.MemoryBuild(m.memory, slot, kv, m.norms)
 }
 
-func (m *memsizerCrossState) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, b *stepBatch) {
+func (m *memsizerCrossState) attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, b *stepBatch) {
 	q := s.wide(x.Rows, m.q.Out)
 	c.Linear(q, m.q, x)
 	y := s.narrow(x.Rows, m.dim)
 	c.MemoryRead(y, q, m.memory, b.sentence)
-	c.Add(dst, y)
+	c.Add(dst, residual, y)
 }

@@ -17,6 +17,7 @@ type sampler struct {
 	rng   *rand.Rand
 	probs []float64
 	order []ops.Candidate
+	top   ops.TopK
 }
 
 func newSampler(seed uint64, line int) *sampler {
@@ -52,9 +53,9 @@ func (r *sampler) keep(row []float32, norm float32, o *Options) {
 	r.order = r.order[:0]
 	switch {
 	case o.TopK > 0:
-		r.order = ops.TopK(r.order, row, o.TopK)
+		r.largest(row, o.TopK)
 	case o.TopP > 0:
-		r.order = nucleus(r.order, row, norm, o.TopP)
+		r.nucleus(row, norm, o.TopP)
 	default:
 		for id, v := range row {
 			if v > negInf {
@@ -80,19 +81,29 @@ func (r *sampler) pick() (ops.Candidate, bool) {
 	return r.order[i], true
 }
 
-// nucleus appends the likeliest entries of row until their probability
-// reaches p, at least one.
-func nucleus(dst []ops.Candidate, row []float32, norm float32, p float64) []ops.Candidate {
+// largest keeps the k likeliest tokens.
+func (r *sampler) largest(row []float32, k int) {
+	r.order = r.order[:0]
+	values, ids := r.top.Of(row, k)
+	for i, v := range values {
+		r.order = append(r.order, ops.Candidate{ID: ids[i], Value: v})
+	}
+}
+
+// nucleus keeps the likeliest tokens until their probability reaches p, at
+// least one.
+func (r *sampler) nucleus(row []float32, norm float32, p float64) {
 	for k := 64; ; k *= 4 {
-		dst = ops.TopK(dst[:0], row, min(k, len(row)))
+		r.largest(row, k)
 		var sum float64
-		for i, c := range dst {
+		for i, c := range r.order {
 			if sum += math.Exp(float64(c.Value - norm)); sum >= p {
-				return dst[:i+1]
+				r.order = r.order[:i+1]
+				return
 			}
 		}
-		if len(dst) < k {
-			return dst
+		if len(r.order) < k {
+			return
 		}
 	}
 }

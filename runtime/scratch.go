@@ -6,20 +6,24 @@ import "memsizer/ops"
 // one buffer of its name, grown when it must; two results of the same method
 // overlap, those of different methods do not.
 type scratch struct {
-	w, n, in, x, e ops.Matrix
-	out, tail      ops.Matrix
-	r              []float32
-	z              []int32
-	memory         *ops.Memory
+	w, n, in, e ops.Matrix
+	x, y        ops.Matrix
+	out, tail   ops.Matrix
+	r           []float32
+	z           []int32
+	memory      *ops.Memory
 }
 
 func (s *scratch) wide(rows, cols int) ops.Matrix   { return reuse(&s.w, rows, cols) }
 func (s *scratch) narrow(rows, cols int) ops.Matrix { return reuse(&s.n, rows, cols) }
 func (s *scratch) input(rows, cols int) ops.Matrix  { return reuse(&s.in, rows, cols) }
-func (s *scratch) hidden(rows, cols int) ops.Matrix { return reuse(&s.x, rows, cols) }
 func (s *scratch) rowsOf(rows, cols int) ops.Matrix { return reuse(&s.e, rows, cols) }
 func (s *scratch) logits(rows, cols int) ops.Matrix { return reuse(&s.out, rows, cols) }
 func (s *scratch) tails(rows, cols int) ops.Matrix  { return reuse(&s.tail, rows, cols) }
+
+func (s *scratch) hidden(rows, cols int) hidden {
+	return hidden{reuse(&s.x, rows, cols), reuse(&s.y, rows, cols)}
+}
 
 func (s *scratch) row(n int) []float32 {
 	if cap(s.r) < n {

@@ -56,7 +56,7 @@ type search struct {
 	taken      []bool // per slot of this sentence, while live is rebuilt
 	base       int32  // its first slot
 	candidates []candidate
-	top        []ops.Candidate
+	top        ops.TopK
 	finished   []Hypothesis
 }
 
@@ -122,20 +122,18 @@ func (s *search) consider(i int, row []float32) {
 	if n := s.o.NoRepeatNgram; n > 0 {
 		banRepeats(row, s.start, s.live[i].tokens, n)
 	}
-	s.top = s.top[:0]
 	switch {
 	case forced >= 0:
 		if v := row[forced]; v > negInf {
-			s.top = append(s.top, ops.Candidate{ID: forced, Value: v})
+			s.candidates = append(s.candidates, candidate{v - norm + sum, int32(i), forced})
 		}
 	case s.rng != nil:
 		s.sample(i, row, norm)
-		return
 	default:
-		s.top = ops.TopK(s.top, row, 2*s.width)
-	}
-	for _, c := range s.top {
-		s.candidates = append(s.candidates, candidate{c.Value - norm + sum, int32(i), c.ID})
+		values, ids := s.top.Of(row, 2*s.width)
+		for j, v := range values {
+			s.candidates = append(s.candidates, candidate{v - norm + sum, int32(i), ids[j]})
+		}
 	}
 }
 

@@ -20,12 +20,12 @@ func (l *loader) softmax(p string, a *format.Attention) *softmax {
 	}
 }
 
-func (m *softmax) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, starts []int) {
+func (m *softmax) attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, starts []int) {
 	qkv := s.wide(x.Rows, m.qkv.Out)
 	c.Linear(qkv, m.qkv, x)
 	y := s.narrow(x.Rows, m.dim)
 	c.SelfAttention(y, qkv, starts, m.heads)
-	c.LinearAdd(dst, m.out, y)
+	c.LinearAdd(dst, m.out, y, residual)
 }
 
 type softmaxCausal struct{ *softmax }
@@ -39,12 +39,12 @@ func (m softmaxCausal) newState(rows int) causalState {
 	return &softmaxState{m.softmax, ops.NewCache(rows, m.dim)}
 }
 
-func (m *softmaxState) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, b *stepBatch) {
+func (m *softmaxState) attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, b *stepBatch) {
 	qkv := s.wide(x.Rows, m.qkv.Out)
 	c.Linear(qkv, m.qkv, x)
 	y := s.narrow(x.Rows, m.dim)
 	c.CacheAttention(y, qkv, m.cache, b.to, b.t, b.history, m.heads)
-	c.LinearAdd(dst, m.out, y)
+	c.LinearAdd(dst, m.out, y, residual)
 }
 
 // softmaxCross is multi-head attention over the encoder's output.
@@ -81,7 +81,7 @@ func (m *softmaxCrossState) put(c *ops.CPU, _ *scratch, slot int32, out ops.Matr
 	c.Linear(*kv, m.kv, out)
 }
 
-func (m *softmaxCrossState) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, b *stepBatch) {
+func (m *softmaxCrossState) attend(c *ops.CPU, s *scratch, dst, x, residual ops.Matrix, b *stepBatch) {
 	q := s.wide(x.Rows, m.q.Out)
 	c.Linear(q, m.q, x)
 	m.rows = m.rows[:0]
@@ -90,5 +90,5 @@ func (m *softmaxCrossState) addTo(c *ops.CPU, s *scratch, dst, x ops.Matrix, b *
 	}
 	y := s.narrow(x.Rows, m.dim)
 	c.SourceAttention(y, q, m.rows, m.heads)
-	c.LinearAdd(dst, m.out, y)
+	c.LinearAdd(dst, m.out, y, residual)
 }

@@ -64,29 +64,34 @@ func (s *stack) embedTokens(c *ops.CPU, w *scratch, x ops.Matrix, ids, index []i
 	}
 }
 
-// begin and end bracket one block with its residual connection and norm: x =
-// LN(x + f(x)) post-norm, x = x + f(LN(x)) pre-norm. begin returns what f
-// reads; f adds its result to x. No block reads its input after it started
-// to write, so that post-norm needs no copy.
-func (s *stack) begin(c *ops.CPU, w *scratch, x ops.Matrix, norm *ops.Norm) ops.Matrix {
+// hidden is the rows between blocks and a second buffer. A block runs with its
+// residual connection and norm, x = LN(x +
+// f(x)) post-norm or x = x + f(LN(x)) pre-norm, in three steps: what f reads
+// (before), f itself, which writes sum = x + f(·) to the other of two
+// buffers, and after.
+type hidden struct{ x, sum ops.Matrix }
+
+func (s *stack) before(c *ops.CPU, w *scratch, h *hidden, norm *ops.Norm) ops.Matrix {
 	if !s.preNorm {
-		return x
+		return h.x
 	}
-	in := w.input(x.Rows, x.Cols)
-	c.LayerNorm(in, x, norm)
+	in := w.input(h.x.Rows, h.x.Cols)
+	c.LayerNorm(in, h.x, norm)
 	return in
 }
 
-func (s *stack) end(c *ops.CPU, x ops.Matrix, norm *ops.Norm) {
+func (s *stack) after(c *ops.CPU, h *hidden, norm *ops.Norm) {
+	h.x, h.sum = h.sum, h.x
 	if !s.preNorm {
-		c.LayerNorm(x, x, norm)
+		c.LayerNorm(h.x, h.x, norm)
 	}
 }
 
-func (f *feedForward) addTo(c *ops.CPU, w *scratch, dst, x ops.Matrix) {
-	h := w.wide(x.Rows, f.fc1.Out)
-	c.LinearActivation(h, f.fc1, x, f.act)
-	c.LinearAdd(dst, f.fc2, h)
+// apply computes dst = residual + fc2(act(fc1 x)).
+func (f *feedForward) apply(c *ops.CPU, w *scratch, dst, x, residual ops.Matrix) {
+	y := w.wide(x.Rows, f.fc1.Out)
+	c.LinearActivation(y, f.fc1, x, f.act)
+	c.LinearAdd(dst, f.fc2, y, residual)
 }
 
 func bandName(p string, i int) string { return fmt.Sprintf("%s.embed_tokens.bands.%d.", p, i) }
