@@ -16,6 +16,12 @@ func available() []*kernels {
 	k := generic
 	k.avx2()
 	list = append(list, &k)
+	if !(x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ) {
+		return list
+	}
+	k512 := k
+	k512.avx512()
+	list = append(list, &k512)
 	return list
 }
 
@@ -26,4 +32,15 @@ func (k *kernels) avx2() {
 	k.f16FromF32 = f16FromF32AVX2
 	k.f32FromBF16 = f32FromBF16AVX2
 	k.bf16FromF32 = bf16FromF32AVX2
+	k.matMulF32 = matMulF32AVX2
+	k.matMulF16 = matMulF16AVX2
+	k.matMulBF16 = matMulBF16AVX2
+}
+
+// avx512 replaces what AVX-512 F, BW, VL and DQ do better.
+func (k *kernels) avx512() {
+	k.name = "avx512"
+	k.matMulF32 = matMulF32AVX512
+	k.matMulF16 = matMulF16AVX512
+	k.matMulBF16 = matMulBF16AVX512
 }

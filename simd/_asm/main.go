@@ -14,6 +14,7 @@ import (
 // parts are the generated files by name.
 var parts = map[string]func(){
 	"convert": convert,
+	"float":   floatTiles,
 }
 
 func main() {

@@ -1,0 +1,459 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// A tile is a micro-kernel of a matrix product: rows × vectors accumulators over a run of k. The weights are
+// panels of 32 columns, a step of k takes stepBytes of each panel; a vector is 16 (Z) or 8 (Y) columns.
+// Tiles of more than one panel (few rows) keep enough sums going to hide the latency of one.
+type tile struct {
+	wide bool // Z registers, else Y
+	kind kind
+	rows int
+	vecs int
+}
+
+// kind is the type of the weights and how they are multiplied.
+type kind string
+
+const (
+	f32  kind = "F32"  // float32 × float32
+	f16  kind = "F16"  // float32 × half, widened
+	f16s kind = "F16S" // f16 that also stores the widened weights
+	bfs  kind = "BFS"  // float32 × bfloat16, widened by shift and mask, odd columns first
+	bf   kind = "BF"   // bfloat16 pairs, VDPBF16PS
+	i8   kind = "I8"   // four bytes, VPDPBUSD
+	i8w  kind = "I8W"  // four bytes, widened to words for VPMADDWD
+)
+
+// stepBytes is the length of one step in a panel: one column of k for float32 and half, two for bfloat16,
+// four for int8.
+func (t tile) stepBytes() int {
+	if t.kind == f16 || t.kind == f16s {
+		return 64
+	}
+	return 128
+}
+
+// aBytes is how far one step advances in a row of activations.
+func (t tile) aBytes() int {
+	if t.kind == bfs {
+		return 8
+	}
+	return 4
+}
+
+func (t tile) vecBytes() int { return t.stepBytes() / t.perPanel() }
+
+// perPanel is the number of vectors in a panel.
+func (t tile) perPanel() int {
+	if t.wide {
+		return 2
+	}
+	return 4
+}
+
+func (t tile) integer() bool { return t.kind == i8 || t.kind == i8w }
+
+func (t tile) name() string {
+	s := "Y"
+	if t.wide {
+		s = "Z"
+	}
+	return fmt.Sprintf("mul%s%s%dx%d", t.kind, s, t.rows, t.vecs)
+}
+
+// r returns vector register i of the tile's width.
+func (t tile) r(i int) VecPhysical {
+	if t.wide {
+		return Z[i]
+	}
+	return Y[i]
+}
+
+func (t tile) registers() int {
+	if t.wide {
+		return 32
+	}
+	return 16
+}
+
+// acc is the register number of the accumulator of row i, vector v.
+func (t tile) acc(i, v int) int { return i*t.vecs + v }
+
+// rowPointers address the rows of activations: a pointer for every third row, the others by the stride.
+type rowPointers struct {
+	at []GPVirtual
+	ld GPVirtual
+}
+
+func newRowPointers(base, ld GPVirtual, rows int) rowPointers {
+	p := rowPointers{ld: ld, at: []GPVirtual{base}}
+	for i := 3; i < rows; i += 3 {
+		next := GP64()
+		LEAQ(Mem{Base: p.at[len(p.at)-1], Index: ld, Scale: 2}, next)
+		ADDQ(ld, next)
+		p.at = append(p.at, next)
+	}
+	return p
+}
+
+func (p rowPointers) mem(i, disp int) Mem {
+	m := Mem{Base: p.at[i/3], Disp: disp}
+	if i%3 > 0 {
+		m.Index, m.Scale = p.ld, uint8(i%3)
+	}
+	return m
+}
+
+func (p rowPointers) advance(n int) {
+	for _, r := range p.at {
+		ADDQ(I32(int32(n)), r)
+	}
+}
+
+// panelPointers address up to four panels at the same place.
+type panelPointers struct {
+	base, stride, stride3 Register
+}
+
+func (p panelPointers) mem(panel, disp int) Mem {
+	switch panel {
+	case 0:
+		return Mem{Base: p.base, Disp: disp}
+	case 3:
+		return Mem{Base: p.base, Index: p.stride3, Scale: 1, Disp: disp}
+	}
+	return Mem{Base: p.base, Index: p.stride, Scale: uint8(panel), Disp: disp}
+}
+
+// emission is the state while a tile is written.
+type emission struct {
+	tile
+	rows  rowPointers
+	w, pf panelPointers
+	spill GPVirtual // where f16s stores the widened weights
+	k     GPVirtual
+	wReg  []int // registers for weights
+	bReg  []int // registers for broadcast activations
+	nextB int
+	nextW int
+	mask  int // register with the mask of the high halves (bfs, Z)
+}
+
+const floatSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)"
+const spillSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)"
+const int8Signature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int)"
+
+// generate writes the tile's function.
+func (t tile) generate() {
+	signature := floatSignature
+	switch {
+	case t.integer():
+		signature = int8Signature
+	case t.kind == f16s:
+		signature = spillSignature
+	}
+	text(t.name(), signature, t.name()+" is a tile of matMul: see kernel_amd64.go for the arguments.")
+	e := &emission{tile: t}
+	a := arg("a")
+	if t.rows > 1 {
+		e.rows.ld = arg("lda")
+	}
+	e.w.base, e.pf.base = arg("w"), GP64()
+	pf := arg("pf")
+	LEAQ(Mem{Base: e.w.base, Index: pf, Scale: 1}, e.pf.base)
+	if panels := t.vecs / t.perPanel(); panels > 1 {
+		stride := arg("wstride")
+		e.w.stride, e.pf.stride = stride, stride
+		if panels > 3 {
+			s3 := GP64()
+			LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, s3)
+			e.w.stride3, e.pf.stride3 = s3, s3
+		}
+	}
+	e.k = arg("k")
+	if t.kind == f16s {
+		e.spill = arg("wide")
+	}
+	e.allocate()
+	e.start()
+	e.rows = newRowPointers(a, e.rows.ld, t.rows)
+	e.loop()
+	e.finish()
+	VZEROUPPER()
+	RET()
+}
+
+// allocate divides the registers that are not accumulators.
+func (e *emission) allocate() {
+	free := []int{}
+	for i := e.tile.rows * e.vecs; i < e.registers(); i++ {
+		free = append(free, i)
+	}
+	take := func(n int) []int {
+		got := free[:n]
+		free = free[n:]
+		return got
+	}
+	if e.kind == bfs && e.wide {
+		e.mask = take(1)[0]
+		broadcast("highHalf", 0xffff0000, e.r(e.mask))
+	}
+	if e.byRows() {
+		e.wReg = take(e.vecs)
+		if len(free) >= e.vecs+2 {
+			e.wReg = append(e.wReg, take(e.vecs)...)
+		}
+		e.bReg = take(min(len(free), 6))
+	} else {
+		e.bReg = take(e.tile.rows)
+		if len(free) >= e.tile.rows+2 && e.kind != bfs {
+			e.bReg = append(e.bReg, take(e.tile.rows)...)
+		}
+		e.wReg = take(min(len(free), 8))
+	}
+}
+
+// byRows tells the order inside a step: rows outside with all weight vectors in registers, or vectors
+// outside with all activations in registers.
+func (e *emission) byRows() bool { return e.vecs <= e.tile.rows || e.vecs == 2 }
+
+// start sets the accumulators: zeros or the partial sums in c; comp for int8.
+func (e *emission) start() {
+	if e.integer() {
+		comp := arg("comp")
+		for i := range e.tile.rows {
+			for v := range e.vecs {
+				if i == 0 {
+					VMOVUPS(Mem{Base: comp, Disp: v * 4 * e.columns()}, e.r(e.acc(0, v)))
+				} else {
+					VMOVAPS(e.r(e.acc(0, v)), e.r(e.acc(i, v)))
+				}
+			}
+		}
+		return
+	}
+	for i := range e.tile.rows * e.vecs {
+		if e.wide {
+			VPXORD(Z[i], Z[i], Z[i])
+		} else {
+			VXORPS(Y[i], Y[i], Y[i])
+		}
+	}
+	c, ld, resume := arg("c"), arg("ldc"), arg("resume")
+	TESTQ(resume, resume)
+	JZ(LabelRef("zero"))
+	for i := range e.tile.rows {
+		for v := range e.vecs {
+			VMOVUPS(Mem{Base: c, Disp: v * 4 * e.columns()}, e.r(e.acc(i, v)))
+		}
+		if i+1 < e.tile.rows {
+			ADDQ(ld, c)
+		}
+	}
+	Label("zero")
+}
+
+// columns is the number of columns in a vector.
+func (t tile) columns() int { return 32 / t.perPanel() }
+
+const unroll = 4
+
+// loop runs over k steps, four at a time and then one.
+func (e *emission) loop() {
+	advance := func(steps int) {
+		ADDQ(I32(int32(steps*e.stepBytes())), e.w.base)
+		ADDQ(I32(int32(steps*e.stepBytes())), e.pf.base)
+		if e.kind == f16s {
+			ADDQ(I32(int32(steps*128)), e.spill)
+		}
+		e.rows.advance(steps * e.aBytes())
+	}
+	SUBQ(Imm(unroll), e.k)
+	JL(LabelRef("tail"))
+	Label("loop")
+	for u := range unroll {
+		e.step(u)
+	}
+	advance(unroll)
+	SUBQ(Imm(unroll), e.k)
+	JGE(LabelRef("loop"))
+	Label("tail")
+	ADDQ(Imm(unroll), e.k)
+	JZ(LabelRef("done"))
+	Label("one")
+	e.step(0)
+	advance(1)
+	DECQ(e.k)
+	JNZ(LabelRef("one"))
+	Label("done")
+}
+
+// step is one step of k, the u-th of the unrolled loop.
+func (e *emission) step(u int) {
+	e.prefetch(u)
+	if e.kind != bfs {
+		e.half(u, u*e.aBytes(), false)
+		return
+	}
+	e.half(u, u*e.aBytes()+4, true)
+	e.half(u, u*e.aBytes(), false)
+}
+
+// prefetch touches the lines which a later step will read, in every panel of the tile.
+func (e *emission) prefetch(u int) {
+	bytes := e.stepBytes()
+	panels := e.vecs / e.perPanel()
+	if panels == 0 { // half a panel: the driver lets only the first half prefetch, for both
+		panels = 1
+	}
+	for p := range panels {
+		for q := 0; q < bytes; q += 64 {
+			PREFETCHT0(e.pf.mem(p, u*bytes+q))
+		}
+	}
+}
+
+// half multiplies one element (or pair, or four) of each row with a vector of weights.
+func (e *emission) half(u, aDisp int, odd bool) {
+	if e.byRows() {
+		first := u % (len(e.wReg) / e.vecs) * e.vecs
+		for v := range e.vecs {
+			e.load(u, v, e.wReg[first+v], odd)
+		}
+		for i := range e.tile.rows {
+			b := e.bReg[e.nextB%len(e.bReg)]
+			e.nextB++
+			VBROADCASTSS(e.rows.mem(i, aDisp), e.r(b))
+			for v := range e.vecs {
+				e.multiply(e.acc(i, v), b, e.wReg[first+v])
+			}
+		}
+		return
+	}
+	first := u % (len(e.bReg) / e.tile.rows) * e.tile.rows
+	for i := range e.tile.rows {
+		VBROADCASTSS(e.rows.mem(i, aDisp), e.r(e.bReg[first+i]))
+	}
+	for v := range e.vecs {
+		w := e.wReg[e.nextW%len(e.wReg)]
+		e.nextW++
+		e.load(u, v, w, odd)
+		for i := range e.tile.rows {
+			e.multiply(e.acc(i, v), e.bReg[first+i], w)
+		}
+	}
+}
+
+// load brings vector v of step u into register w.
+func (e *emission) load(u, v, w int, odd bool) {
+	panel, in := v/e.perPanel(), v%e.perPanel()
+	m := e.w.mem(panel, u*e.stepBytes()+in*e.vecBytes())
+	r := e.r(w)
+	switch {
+	case e.kind == f16:
+		VCVTPH2PS(m, r)
+	case e.kind == f16s:
+		VCVTPH2PS(m, r)
+		VMOVUPS(r, Mem{Base: e.spill, Disp: u*128 + in*4*e.columns()})
+	case e.kind == bfs && !odd:
+		if e.wide {
+			VPSLLD(Imm(16), m, r)
+		} else {
+			VMOVUPS(m, r)
+			VPSLLD(Imm(16), r, r)
+		}
+	case e.kind == bfs && e.wide:
+		VPANDD(m, e.r(e.mask), r)
+	case e.kind == bfs:
+		VMOVUPS(m, r)
+		VPSRLD(Imm(16), r, r)
+		VPSLLD(Imm(16), r, r)
+	default:
+		VMOVUPS(m, r)
+	}
+}
+
+// multiply adds b·w to the accumulator.
+func (e *emission) multiply(acc, b, w int) {
+	switch {
+	case e.kind == bf:
+		vdpbf16ps(acc, b, w)
+	case e.kind == i8 && e.wide:
+		VPDPBUSD(Z[w], Z[b], Z[acc])
+	case e.kind == i8:
+		vpdpbusdVEX(acc, b, w)
+	default:
+		VFMADD231PS(e.r(w), e.r(b), e.r(acc))
+	}
+}
+
+// finish stores the sums; int8 sums are first scaled to float32(acc)·sa·sw.
+func (e *emission) finish() {
+	c := arg("c")
+	var ld GPVirtual
+	if e.tile.rows > 1 {
+		ld = arg("ldc")
+	}
+	var sw, sa GPVirtual
+	if e.integer() {
+		sw, sa = arg("sw"), arg("sa")
+	}
+	b := e.r(e.registers() - 1)
+	for i := range e.tile.rows {
+		if e.integer() {
+			VBROADCASTSS(Mem{Base: sa, Disp: 4 * i}, b)
+		}
+		for v := range e.vecs {
+			r := e.r(e.acc(i, v))
+			if e.integer() {
+				VCVTDQ2PS(r, r)
+				VMULPS(b, r, r)
+				VMULPS(Mem{Base: sw, Disp: v * 4 * e.columns()}, r, r)
+			}
+			VMOVUPS(r, Mem{Base: c, Disp: v * 4 * e.columns()})
+		}
+		if i+1 < e.tile.rows {
+			ADDQ(ld, c)
+		}
+	}
+}
+
+// wideTiles writes the tiles of Z registers of one kind: 1 … 14 rows × one panel, and with few rows several panels.
+func wideTiles(k kind) {
+	for rows := 1; rows <= 14; rows++ {
+		tile{true, k, rows, 2}.generate()
+	}
+	if k == f16s {
+		return
+	}
+	tile{true, k, 1, 8}.generate()
+	tile{true, k, 2, 8}.generate()
+	tile{true, k, 3, 4}.generate()
+	tile{true, k, 4, 4}.generate()
+}
+
+// narrowTiles writes the tiles of Y registers: half a panel for 4 … 6 rows, one panel for 1 … 3, two for 1.
+func narrowTiles(k kind) {
+	tile{false, k, 1, 8}.generate()
+	for rows := 1; rows <= 3; rows++ {
+		tile{false, k, rows, 4}.generate()
+	}
+	for rows := 4; rows <= 6; rows++ {
+		tile{false, k, rows, 2}.generate()
+	}
+}
+
+func floatTiles() {
+	for _, k := range []kind{f32, f16, bfs} {
+		wideTiles(k)
+		narrowTiles(k)
+	}
+	wideTiles(f16s)
+}

@@ -1,0 +1,104 @@
+//go:build !purego
+
+package simd
+
+import (
+	"sync"
+	"unsafe"
+)
+
+var f32TilesAVX512 = tiles{
+	rows: 14, step: 128, xstep: 4,
+	one:  [15]tileFunc{nil, mulF32Z1x2, mulF32Z2x2, mulF32Z3x2, mulF32Z4x2, mulF32Z5x2, mulF32Z6x2, mulF32Z7x2, mulF32Z8x2, mulF32Z9x2, mulF32Z10x2, mulF32Z11x2, mulF32Z12x2, mulF32Z13x2, mulF32Z14x2},
+	few:  [5]tileFunc{1: mulF32Z1x8, 2: mulF32Z2x8, 3: mulF32Z3x4, 4: mulF32Z4x4},
+	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+}
+
+var f32TilesAVX2 = tiles{
+	rows: 6, step: 128, xstep: 4,
+	one:  [15]tileFunc{nil, mulF32Y1x4, mulF32Y2x4, mulF32Y3x4},
+	half: [15]tileFunc{nil, nil, nil, nil, mulF32Y4x2, mulF32Y5x2, mulF32Y6x2},
+	few:  [5]tileFunc{1: mulF32Y1x8},
+	fewN: [5]int{1: 2},
+}
+
+var f16TilesAVX512 = tiles{
+	rows: 14, step: 64, xstep: 4,
+	one:   [15]tileFunc{nil, mulF16Z1x2, mulF16Z2x2, mulF16Z3x2, mulF16Z4x2, mulF16Z5x2, mulF16Z6x2, mulF16Z7x2, mulF16Z8x2, mulF16Z9x2, mulF16Z10x2, mulF16Z11x2, mulF16Z12x2, mulF16Z13x2, mulF16Z14x2},
+	few:   [5]tileFunc{1: mulF16Z1x8, 2: mulF16Z2x8, 3: mulF16Z3x4, 4: mulF16Z4x4},
+	fewN:  [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	spill: [15]spillFunc{nil, mulF16SZ1x2, mulF16SZ2x2, mulF16SZ3x2, mulF16SZ4x2, mulF16SZ5x2, mulF16SZ6x2, mulF16SZ7x2, mulF16SZ8x2, mulF16SZ9x2, mulF16SZ10x2, mulF16SZ11x2, mulF16SZ12x2, mulF16SZ13x2, mulF16SZ14x2},
+	wide:  &f32TilesAVX512,
+}
+
+var f16TilesAVX2 = tiles{
+	rows: 6, step: 64, xstep: 4,
+	one:  [15]tileFunc{nil, mulF16Y1x4, mulF16Y2x4, mulF16Y3x4},
+	half: [15]tileFunc{nil, nil, nil, nil, mulF16Y4x2, mulF16Y5x2, mulF16Y6x2},
+	few:  [5]tileFunc{1: mulF16Y1x8},
+	fewN: [5]int{1: 2},
+}
+
+var bf16TilesAVX512 = tiles{
+	rows: 14, step: 128, xstep: 8,
+	one:  [15]tileFunc{nil, mulBFSZ1x2, mulBFSZ2x2, mulBFSZ3x2, mulBFSZ4x2, mulBFSZ5x2, mulBFSZ6x2, mulBFSZ7x2, mulBFSZ8x2, mulBFSZ9x2, mulBFSZ10x2, mulBFSZ11x2, mulBFSZ12x2, mulBFSZ13x2, mulBFSZ14x2},
+	few:  [5]tileFunc{1: mulBFSZ1x8, 2: mulBFSZ2x8, 3: mulBFSZ3x4, 4: mulBFSZ4x4},
+	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+}
+
+var bf16TilesAVX2 = tiles{
+	rows: 6, step: 128, xstep: 8,
+	one:  [15]tileFunc{nil, mulBFSY1x4, mulBFSY2x4, mulBFSY3x4},
+	half: [15]tileFunc{nil, nil, nil, nil, mulBFSY4x2, mulBFSY5x2, mulBFSY6x2},
+	few:  [5]tileFunc{1: mulBFSY1x8},
+	fewN: [5]int{1: 2},
+}
+
+func matMulF32AVX512(dst []float32, ldd int, x []float32, ldx, m int, w []float32, n, k, p0, p1 int, e *Epilogue) {
+	f32TilesAVX512.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * ldx, m, n, k, p0, p1, e})
+}
+
+func matMulF16AVX512(dst []float32, ldd int, x []float32, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
+	f16TilesAVX512.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * ldx, m, n, k, p0, p1, e})
+}
+
+func matMulBF16AVX512(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
+	k = (k + 1) &^ 1
+	wide := widenRows(x, ldx, m, k)
+	defer wideRowsPool.Put(wide)
+	bf16TilesAVX512.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&(*wide)[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * k, m, n, k / 2, p0, p1, e})
+}
+
+func matMulF32AVX2(dst []float32, ldd int, x []float32, ldx, m int, w []float32, n, k, p0, p1 int, e *Epilogue) {
+	f32TilesAVX2.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * ldx, m, n, k, p0, p1, e})
+}
+
+func matMulF16AVX2(dst []float32, ldd int, x []float32, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
+	f16TilesAVX2.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * ldx, m, n, k, p0, p1, e})
+}
+
+func matMulBF16AVX2(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
+	k = (k + 1) &^ 1
+	wide := widenRows(x, ldx, m, k)
+	defer wideRowsPool.Put(wide)
+	bf16TilesAVX2.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&(*wide)[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * k, m, n, k / 2, p0, p1, e})
+}
+
+// widenRows returns the rows of x as float32, from a pool.
+func widenRows(x []uint16, ldx, m, k int) *[]float32 {
+	wide, _ := wideRowsPool.Get().(*[]float32)
+	if wide == nil {
+		wide = new([]float32)
+	}
+	if cap(*wide) < m*k {
+		*wide = make([]float32, m*k)
+	}
+	*wide = (*wide)[:m*k]
+	for r := range m {
+		f32FromBF16AVX2((*wide)[r*k:r*k+k], x[r*ldx:r*ldx+k])
+	}
+	return wide
+}
+
+// wideRowsPool holds widened activations.
+var wideRowsPool sync.Pool

@@ -1,0 +1,171 @@
+//go:build !purego
+
+package simd
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// tileFunc is a micro-kernel: rows × panels sums over k steps. a is the first row of activations, lda
+// their stride; w the first panel at its first step, wstride the distance of the next panel; c the
+// first sum, ldc the stride of rows; all strides in bytes. With resume ≠ 0 the sums continue from c. pf is the
+// distance from w of the bytes to prefetch. Rows and panels are part of the function's name.
+type tileFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
+// tiles are the micro-kernels of one weight type and instruction set.
+type tiles struct {
+	rows  int           // of the largest tile
+	step  int           // bytes of a panel in one step of k
+	xstep int           // bytes of a row of activations in one step of k
+	one   [15]tileFunc  // one panel, by rows
+	half  [15]tileFunc  // half a panel, by rows; called twice where one is nil
+	few   [5]tileFunc   // several panels, by rows
+	fewN  [5]int        // how many
+	spill [15]spillFunc // one panel of halfs, stored as float32 too; nil: not used
+	wide  *tiles        // the float32 tiles for what spill has stored
+}
+
+// spillFunc is a tileFunc that stores the widened weights at wide.
+type spillFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// product is one call of matMul for the tiles. Strides in bytes, k in steps.
+type product struct {
+	dst      []float32
+	ldd      int // elements
+	c, a, w  unsafe.Pointer
+	ldc, lda int
+	m, n, k  int
+	p0, p1   int
+	e        *Epilogue
+}
+
+// ahead is the distance in bytes of the software prefetch when a tile passes over its panels once.
+const ahead = 8192
+
+// block is the number of steps of k a tile runs when there are several row blocks: a block of the
+// panel stays in the first or second cache while all rows pass.
+const block = 512
+
+// run computes the product.
+func (t *tiles) run(p *product) {
+	full := min(p.p1, p.n/Panel)
+	switch {
+	case p.m <= t.rows:
+		for i := p.p0; i < full; {
+			i = t.onePass(p, i, full)
+		}
+	default:
+		t.blocks(p, full)
+	}
+	if full < p.p1 {
+		t.lastPanel(p, full)
+	}
+}
+
+// onePass computes the panels from i on for all rows at once over all of k, and returns the panel after them.
+func (t *tiles) onePass(p *product, i, end int) int {
+	panel := p.k * t.step
+	w := unsafe.Add(p.w, i*panel)
+	c := unsafe.Add(p.c, i*Panel*4)
+	next := i + 1
+	if p.m < len(t.few) && t.few[p.m] != nil && i+t.fewN[p.m] <= end {
+		next = i + t.fewN[p.m]
+		// each panel is a stream: near their ends, fetch the beginnings of the panels after all of these
+		last := min(p.k, ahead/t.step)
+		k := p.k - last
+		f := t.few[p.m]
+		if k > 0 {
+			callTile(f, p.a, p.lda, w, panel, c, p.ldc, k, 0, ahead)
+		}
+		callTile(f, unsafe.Add(p.a, k*t.xstep), p.lda, unsafe.Add(w, k*t.step), panel, c, p.ldc, last, k, (next-i)*panel-k*t.step)
+	} else {
+		t.panel(p.m, p.a, p.lda, w, c, p.ldc, p.k, 0, ahead)
+	}
+	p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, next*Panel)
+	return next
+}
+
+// panel runs the tile of one panel for m rows.
+func (t *tiles) panel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer, ldc, k, resume, pf int) {
+	if f := t.one[m]; f != nil {
+		callTile(f, a, lda, w, 0, c, ldc, k, resume, pf)
+		return
+	}
+	callTile(t.half[m], a, lda, w, 0, c, ldc, k, resume, pf)
+	callTile(t.half[m], a, lda, unsafe.Add(w, t.halfPanel()), 0, unsafe.Add(c, Panel/2*4), ldc, k, resume, 0)
+}
+
+// halfPanel is the distance of the second 16 columns in a step.
+func (t *tiles) halfPanel() int { return t.step / 2 }
+
+// blocks computes the panels for more rows than a tile has: blocks of k outside, then panels, then rows. The
+// first rows prefetch the next panel.
+func (t *tiles) blocks(p *product, end int) {
+	nb := (p.m + t.rows - 1) / t.rows
+	var wide *[block * Panel]float32
+	if t.wide != nil {
+		wide = widePool.Get().(*[block * Panel]float32)
+		defer widePool.Put(wide)
+	}
+	for k0 := 0; k0 < p.k; k0 += block {
+		k := min(block, p.k-k0)
+		a := unsafe.Add(p.a, k0*t.xstep)
+		for i := p.p0; i < end; i++ {
+			w := unsafe.Add(p.w, (i*p.k+k0)*t.step)
+			c := unsafe.Add(p.c, i*Panel*4)
+			for b := range nb {
+				r0, r1 := b*p.m/nb, (b+1)*p.m/nb
+				ab, cb := unsafe.Add(a, r0*p.lda), unsafe.Add(c, r0*p.ldc)
+				switch {
+				case wide == nil && b == 0:
+					t.panel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, p.k*t.step)
+				case wide == nil:
+					t.panel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, 0)
+				case b == 0:
+					callSpill(t.spill[r1-r0], ab, p.lda, w, 0, cb, p.ldc, k, k0, p.k*t.step, unsafe.Pointer(wide))
+				default:
+					t.wide.panel(r1-r0, ab, p.lda, unsafe.Pointer(wide), cb, p.ldc, k, k0, 0)
+				}
+			}
+			if k0+k == p.k {
+				p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, (i+1)*Panel)
+			}
+		}
+	}
+}
+
+// widePool holds blocks of widened weights.
+var widePool = sync.Pool{New: func() any { return new([block * Panel]float32) }}
+
+// sumsPool holds tiles of sums that do not fit into dst.
+var sumsPool = sync.Pool{New: func() any { return new([14 * Panel]float32) }}
+
+// lastPanel computes a panel of fewer than 32 columns beside dst and copies what belongs there.
+func (t *tiles) lastPanel(p *product, i int) {
+	sums := sumsPool.Get().(*[14 * Panel]float32)
+	defer sumsPool.Put(sums)
+	w := unsafe.Add(p.w, i*p.k*t.step)
+	c := unsafe.Pointer(sums)
+	for r := 0; r < p.m; r += t.rows {
+		rows := min(t.rows, p.m-r)
+		t.panel(rows, unsafe.Add(p.a, r*p.lda), p.lda, w, c, Panel*4, p.k, 0, 0)
+		for j := range rows {
+			copy(p.dst[(r+j)*p.ldd+i*Panel:(r+j)*p.ldd+p.n], sums[j*Panel:])
+		}
+	}
+	p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, p.n)
+}
+
+// callTile calls a tile. It is not inlined so that its stack check lets the garbage collector stop the
+// goroutine between tiles: the assembly has none.
+//
+//go:noinline
+func callTile(f tileFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf int) {
+	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, resume, pf)
+}
+
+//go:noinline
+func callSpill(f spillFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf int, wide unsafe.Pointer) {
+	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, resume, pf, (*byte)(wide))
+}
