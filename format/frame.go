@@ -10,25 +10,35 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// newEncoder returns an encoder whose frames are the same on every machine:
-// one thread, a window within maxWindow, no checksum of its own.
-func newEncoder() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil,
+// compressor makes frames that are the same on every machine: one thread, a
+// window within maxWindow, no checksum of its own. Its memory is taken when it
+// is first used.
+type compressor struct{ e *zstd.Encoder }
+
+func (c *compressor) init() (err error) {
+	if c.e != nil {
+		return nil
+	}
+	c.e, err = zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.SpeedBestCompression),
 		zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(4<<20),
 		zstd.WithEncoderCRC(false),
 	)
+	return err
 }
 
 // compress writes the size bytes of src as one frame to dst. Empty content
-// has no frame.
-func compress(e *zstd.Encoder, dst io.Writer, src io.Reader, size int64) error {
-	e.ResetContentSize(dst, size)
-	if _, err := io.Copy(e, src); err != nil {
+// has none.
+func (c *compressor) compress(dst io.Writer, src io.Reader, size int64) error {
+	if err := c.init(); err != nil {
 		return err
 	}
-	return e.Close()
+	c.e.ResetContentSize(dst, size)
+	if _, err := io.Copy(c.e, src); err != nil {
+		return err
+	}
+	return c.e.Close()
 }
 
 // worth reports whether content of size bytes may be stored as a frame of
@@ -112,12 +122,12 @@ func checkFrame(b []byte, size int64) error {
 
 // compressText packs a small section in memory, or returns nil where that is
 // not worth while.
-func compressText(e *zstd.Encoder, data []byte) ([]byte, error) {
+func (c *compressor) compressText(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, nil
 	}
 	var b bytes.Buffer
-	if err := compress(e, &b, bytes.NewReader(data), int64(len(data))); err != nil {
+	if err := c.compress(&b, bytes.NewReader(data), int64(len(data))); err != nil {
 		return nil, err
 	}
 	if !worth(int64(b.Len()), int64(len(data))) {

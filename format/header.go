@@ -71,15 +71,3 @@ func (t *TensorInfo) Elements() int64 {
 	}
 	return n
 }
-
-// Tensor is a tensor with its values.
-type Tensor struct {
-	TensorInfo
-	// Data holds the elements, little-endian, row-major [out, in]; for I8 the
-	// int8 values. It is read-only, and when it comes from a memory map it is
-	// valid until the Reader is closed.
-	Data []byte
-	// Scales has one factor per row for I8, else nil: element [i, j] is
-	// Scales[i]·Data[i, j].
-	Scales []float32
-}

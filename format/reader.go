@@ -82,7 +82,7 @@ func (r *Reader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] || n == 0 {
+	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
 		return r.corrupt("", 0, "not a .msz file: starts with %q, want %q", head[:n], magic)
 	}
 	if len(head) < preambleSize {

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // Writer writes one .msz file: named sections first, then tensors, each in the
@@ -22,7 +20,7 @@ type Writer struct {
 	done bool
 
 	compressTensors bool
-	encoder         *zstd.Encoder
+	compressor      compressor
 	texts           [][]byte // stored bytes of the sections, until placed
 	placed          bool     // data has begun; no more sections
 	dataStart       int64    // where the data begins, by the guess of the header's length
@@ -71,9 +69,7 @@ func newWriter(path string, out output, h Header, opts ...WriteOption) (*Writer,
 	if err := w.dir.check(); err != nil {
 		return nil, fmt.Errorf("format: %w", err)
 	}
-	var err error
-	w.encoder, err = newEncoder()
-	return w, err
+	return w, nil
 }
 
 // fail keeps the first error.
@@ -108,7 +104,7 @@ func (w *Writer) AddSection(name string, data []byte) error {
 	if err := w.admit("s", name); err != nil {
 		return err
 	}
-	packed, err := compressText(w.encoder, data)
+	packed, err := w.compressor.compressText(data)
 	if err != nil {
 		return w.fail(name, err)
 	}
@@ -224,7 +220,7 @@ func (w *Writer) addTensor(name string, dtype DType, shape []int, data io.Reader
 func (w *Writer) pack(t *TensorInfo, start int64) error {
 	behind := align(start + t.Size)
 	stored, crc, err := w.stream(behind, func(dst io.Writer) error {
-		return compress(w.encoder, dst, io.NewSectionReader(w.out, start, t.Size), t.Size)
+		return w.compressor.compress(dst, io.NewSectionReader(w.out, start, t.Size), t.Size)
 	})
 	if err != nil || !worth(stored, t.Size) {
 		return err
