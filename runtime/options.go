@@ -42,6 +42,9 @@ type Options struct {
 	// Seed makes sampling repeatable: the same seed and input line number
 	// give the same samples whatever the batching and threads.
 	Seed uint64
+	// Long is what to do with a line that is longer than the model can take;
+	// "" is [LongSplit]. A [Generator] ignores it.
+	Long LongPolicy
 }
 
 // DefaultOptions are fairseq's.
@@ -78,6 +81,8 @@ func (o *Options) Validate() error {
 		return bad("sampling-topk", o.TopK, "0 or more")
 	case !(o.TopP >= 0 && o.TopP <= 1):
 		return bad("sampling-topp", o.TopP, "0 to 1")
+	case o.Long != "" && o.Long != LongSplit && o.Long != LongTruncate && o.Long != LongFail:
+		return bad("long", o.Long, "split, truncate or fail")
 	case !o.Sampling && (o.TopK != 0 || o.TopP != 0):
 		return fmt.Errorf("runtime: sampling-topk and sampling-topp need sampling")
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
+	"strings"
 
 	"memsizer/format"
 )
@@ -11,15 +13,19 @@ import (
 // Translation is the result for one input line.
 type Translation struct {
 	// Line is the 0-based number of the input line.
-	Line   int
+	Line int
+	// Source is the line, ill-formed UTF-8 replaced.
 	Source string
-	// SourceTokens are the ids that were encoded, with eos; nil for an empty
-	// line.
+	// SourceTokens are the ids that were encoded, with eos (one after each
+	// part of a line that was split); nil for an empty line.
 	SourceTokens []int32
 	// Hypotheses are the n best, best first, with Texts[i] the raw text of
-	// Hypotheses[i]. An empty line has one empty text and no hypothesis.
+	// Hypotheses[i]. An empty line has one empty text and no hypothesis. A
+	// line that was split has an eos after each part.
 	Hypotheses []Hypothesis
 	Texts      []string
+	// Warnings are what had to be done to the line.
+	Warnings []Warning
 }
 
 // Text is the best hypothesis as raw text.
@@ -65,20 +71,47 @@ func (t *Translator) Translate(ctx context.Context, lines []string) ([]Translati
 	return out, nil
 }
 
+// Line is one line of input.
+type Line struct {
+	// Number is its 0-based number. It names the line in results and, with
+	// the seed, decides what sampling draws.
+	Number int
+	Text   string
+	// Prefix is raw text in the target language that the translation begins
+	// with.
+	Prefix string
+}
+
 // Stream translates lines as they come and yields the results in their
 // order, holding back at most a bounded number of finished ones. After an
 // error it stops.
 func (t *Translator) Stream(ctx context.Context, lines iter.Seq[string]) iter.Seq2[Translation, error] {
+	return t.StreamLines(ctx, func(yield func(Line) bool) {
+		n := 0
+		for s := range lines {
+			if !yield(Line{Number: n, Text: s}) {
+				return
+			}
+			n++
+		}
+	})
+}
+
+// StreamLines is [Translator.Stream] for lines that bring their number and
+// perhaps a prefix.
+func (t *Translator) StreamLines(ctx context.Context, lines iter.Seq[Line]) iter.Seq2[Translation, error] {
 	return func(yield func(Translation, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		window := make(chan *pending, 2*t.rows+4*encodeGroup)
+		b := newBudget(windowBytes)
 		go func() {
 			defer close(window)
-			t.feed(ctx, lines, window)
+			t.feed(ctx, lines, window, b)
 		}()
 		for p := range window {
-			tr, err := p.wait(ctx, t.m)
+			tr, err := p.wait(ctx, t)
+			b.give(p.weight)
 			if !yield(tr, err) || err != nil {
 				return
 			}
@@ -86,28 +119,30 @@ func (t *Translator) Stream(ctx context.Context, lines iter.Seq[string]) iter.Se
 	}
 }
 
-// pending is a line that was read; its job, if it needed one, is under way.
+// windowBytes bounds the text of the lines that a stream holds, unless it is
+// a single line.
+const windowBytes = 8 << 20
+
+// pending is a line that was read; its jobs, if it needed any, are under way.
 type pending struct {
-	tr   Translation
-	err  error
-	done chan *job
+	tr     Translation
+	err    error
+	jobs   []*job
+	glue   []string // glue[i] follows the translation of jobs[i]
+	done   chan *job
+	weight int // bytes
 }
 
 // feed reads lines and submits their jobs until the input or the context
-// ends. The window's capacity bounds how far it runs ahead of the oldest
-// unfinished line.
-func (t *Translator) feed(ctx context.Context, lines iter.Seq[string], window chan<- *pending) {
-	line := 0
-	for s := range lines {
-		p := &pending{tr: Translation{Line: line, Source: s}}
-		if ids, _ := t.m.text.EncodeSource(s); len(ids) > 0 {
-			p.tr.SourceTokens = append(ids, format.EOS)
-			p.done = make(chan *job, 1)
-			j := &job{ctx: ctx, src: p.tr.SourceTokens, length: len(p.tr.SourceTokens), line: line, done: p.done}
-			if err := t.submit(j); err != nil {
-				p.err, p.done = err, nil
-			}
+// ends. The window's capacity and the budget bound how far it runs ahead of
+// the oldest unfinished line.
+func (t *Translator) feed(ctx context.Context, lines iter.Seq[Line], window chan<- *pending, b *budget) {
+	for l := range lines {
+		p := &pending{weight: len(l.Text) + len(l.Prefix)}
+		if !b.take(ctx, p.weight) {
+			return
 		}
+		p.err = t.submitLine(ctx, p, l)
 		select {
 		case window <- p:
 		case <-ctx.Done():
@@ -116,27 +151,104 @@ func (t *Translator) feed(ctx context.Context, lines iter.Seq[string], window ch
 		if p.err != nil {
 			return
 		}
-		line++
 	}
 }
 
-func (p *pending) wait(ctx context.Context, m *Model) (Translation, error) {
-	if p.err != nil || p.done == nil {
-		p.tr.Texts = []string{""}
+func (t *Translator) submitLine(ctx context.Context, p *pending, l Line) error {
+	tr, parts, err := t.prepare(l)
+	p.tr = tr
+	if err != nil {
+		return err
+	}
+	p.done = make(chan *job, len(parts))
+	for i, s := range parts {
+		src := append(s.ids, format.EOS)
+		// Parts of a line draw different samples.
+		j := &job{ctx: ctx, src: src, length: len(src), line: l.Number ^ i<<40, done: p.done}
+		if i == 0 {
+			j.prefix = t.prefix(l.Prefix)
+		}
+		if err := t.submit(j); err != nil {
+			return err
+		}
+		p.tr.SourceTokens = append(p.tr.SourceTokens, src...)
+		p.jobs, p.glue = append(p.jobs, j), append(p.glue, s.glue)
+	}
+	return nil
+}
+
+// prefix is the tokens that a translation has to begin with.
+func (t *Translator) prefix(s string) []int32 {
+	if s == "" {
+		return nil
+	}
+	s, _ = validUTF8(s)
+	ids, _ := t.m.text.EncodeTarget(s)
+	kept := ids[:0]
+	for _, id := range ids {
+		if id != format.Pad { // which no hypothesis may have
+			kept = append(kept, id)
+		}
+	}
+	return kept
+}
+
+func (p *pending) wait(ctx context.Context, t *Translator) (Translation, error) {
+	if p.err != nil {
 		return p.tr, p.err
 	}
-	var j *job
-	select {
-	case j = <-p.done:
-	case <-ctx.Done():
-		return p.tr, ctx.Err()
+	for range p.jobs {
+		select {
+		case j := <-p.done:
+			if j.err != nil {
+				return p.tr, j.err
+			}
+		case <-ctx.Done():
+			return p.tr, ctx.Err()
+		}
 	}
-	if j.err != nil {
-		return p.tr, j.err
+	if len(p.jobs) == 0 {
+		p.tr.Texts = []string{""}
+		return p.tr, nil
 	}
-	p.tr.Hypotheses = j.hyps
-	for i := range j.hyps {
-		p.tr.Texts = append(p.tr.Texts, m.text.Decode(j.hyps[i].Tokens))
-	}
+	p.join(t)
 	return p.tr, nil
+}
+
+// join makes the line's hypotheses of those of its parts.
+func (p *pending) join(t *Translator) {
+	first := p.jobs[0]
+	n := len(first.hyps)
+	for _, j := range p.jobs[1:] {
+		n = min(n, len(j.hyps))
+	}
+	p.tr.Hypotheses = first.hyps[:n]
+	for i := range n {
+		text := t.m.text.Decode(first.hyps[i].Tokens)
+		if len(p.jobs) > 1 {
+			var b strings.Builder
+			b.WriteString(text)
+			for k, j := range p.jobs[1:] {
+				b.WriteString(p.glue[k])
+				b.WriteString(t.m.text.Decode(j.hyps[i].Tokens))
+				p.tr.Hypotheses[i].append(&j.hyps[i], &t.o)
+			}
+			text = b.String()
+		}
+		p.tr.Texts = append(p.tr.Texts, text)
+	}
+}
+
+// append makes h the hypothesis of two parts, scored like one.
+func (h *Hypothesis) append(g *Hypothesis, o *Options) {
+	h.Tokens = append(h.Tokens, g.Tokens...)
+	h.TokenScores = append(h.TokenScores, g.TokenScores...)
+	var sum float64
+	for _, s := range h.TokenScores {
+		sum += float64(s)
+	}
+	if !o.NoNormalize {
+		sum /= math.Pow(float64(len(h.Tokens)), o.LenPen)
+	}
+	h.Score = float32(sum)
 }

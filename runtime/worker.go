@@ -29,15 +29,16 @@ type worker struct {
 	state *State
 	batch stepBatch
 
-	width  int         // rows per sentence
-	active []*sentence // being decoded
-	ready  []*sentence // encoded, waiting for rows
-	rows   []int32     // free blocks of `width` row slots
-	slots  []int32     // free cross slots
-	spare  []*sentence // to be used again
-	group  []*sentence // being encoded
-	ids    [][]int32
-	stats  workerStats
+	width     int         // rows per sentence
+	sentences int         // that are decoded together, at most
+	active    []*sentence // being decoded
+	ready     []*sentence // encoded, waiting for rows
+	rows      []int32     // free blocks of `width` row slots
+	slots     []int32     // free cross slots
+	spare     []*sentence // to be used again
+	group     []*sentence // being encoded
+	ids       [][]int32
+	stats     workerStats
 }
 
 // sentence is a job with its place in the worker.
@@ -45,10 +46,6 @@ type sentence struct {
 	search
 	job  *job
 	slot int32 // of cross-attention
-}
-
-type workerStats struct {
-	steps, rows, tokens int64
 }
 
 // Sizes of a worker's batches.
@@ -61,7 +58,7 @@ const (
 func newWorker(m *Model, o *Options, rows int) *worker {
 	width := min(o.Beam, m.decoder.vocab-1)
 	sentences := max(rows/width, 1)
-	w := &worker{m: m, o: o, c: ops.NewCPU(), width: width}
+	w := &worker{m: m, o: o, c: ops.NewCPU(), width: width, sentences: sentences}
 	w.state = m.decoder.newState(sentences*width, sentences+encodeGroup)
 	for i := range sentences {
 		w.rows = append(w.rows, int32((sentences-1-i)*width))
@@ -177,8 +174,9 @@ func (w *worker) step() {
 			b.add(s.lastToken(i), int32(s.step+1), r.from, r.slot, s.slot, r.history)
 		}
 	}
-	w.stats.steps++
-	w.stats.rows += int64(len(b.ids))
+	w.stats.steps.Add(1)
+	w.stats.rows.Add(int64(len(b.ids)))
+	w.stats.sentenceSteps.Add(int64(len(w.active)))
 	x := w.m.decoder.step(w.c, &w.w, w.state, b, nil)
 	w.score(x)
 	kept := w.active[:0]
@@ -220,8 +218,9 @@ func (w *worker) release(s *sentence, err error) {
 	w.rows = append(w.rows, s.base)
 	w.slots = append(w.slots, s.slot)
 	hyps := s.nbest()
+	w.stats.sentences.Add(1)
 	for i := range hyps {
-		w.stats.tokens += int64(len(hyps[i].Tokens))
+		w.stats.tokens.Add(int64(len(hyps[i].Tokens)))
 	}
 	j := s.job
 	s.job, s.rng, s.finished = nil, nil, nil
