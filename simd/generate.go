@@ -2,3 +2,6 @@ package simd
 
 //go:generate go run -C _asm . -pkg simd -out ../convert_amd64.s -stubs ../convert_stub_amd64.go convert
 //go:generate go run -C _asm . -pkg simd -out ../float_amd64.s -stubs ../float_stub_amd64.go float
+//go:generate go run -C _asm . -pkg simd -out ../peak_amd64.s -stubs ../peak_stub_amd64.go peak
+//go:generate go run -C _asm . -pkg simd -out ../int8_amd64.s -stubs ../int8_stub_amd64.go int8
+//go:generate go run -C _asm . -pkg simd -out ../bfloat_amd64.s -stubs ../bfloat_stub_amd64.go bfloat

@@ -102,3 +102,59 @@ func widenRows(x []uint16, ldx, m, k int) *[]float32 {
 
 // wideRowsPool holds widened activations.
 var wideRowsPool sync.Pool
+
+var bf16TilesBF16 = tiles{
+	rows: 14, step: 128, xstep: 4,
+	one:  [15]tileFunc{nil, mulBFZ1x2, mulBFZ2x2, mulBFZ3x2, mulBFZ4x2, mulBFZ5x2, mulBFZ6x2, mulBFZ7x2, mulBFZ8x2, mulBFZ9x2, mulBFZ10x2, mulBFZ11x2, mulBFZ12x2, mulBFZ13x2, mulBFZ14x2},
+	few:  [5]tileFunc{1: mulBFZ1x8, 2: mulBFZ2x8, 3: mulBFZ3x4, 4: mulBFZ4x4},
+	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+}
+
+func matMulBF16AVX512BF16(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
+	bf16TilesBF16.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, 2 * ldx, m, n, (k + 1) / 2, p0, p1, e})
+}
+
+var i8TilesAVX512VNNI = tilesI8{
+	rows: 14,
+	one:  [15]tileI8Func{nil, mulI8Z1x2, mulI8Z2x2, mulI8Z3x2, mulI8Z4x2, mulI8Z5x2, mulI8Z6x2, mulI8Z7x2, mulI8Z8x2, mulI8Z9x2, mulI8Z10x2, mulI8Z11x2, mulI8Z12x2, mulI8Z13x2, mulI8Z14x2},
+	few:  [5]tileI8Func{1: mulI8Z1x8, 2: mulI8Z2x8, 3: mulI8Z3x4, 4: mulI8Z4x4},
+	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+}
+
+func matMulI8AVX512VNNI(dst []float32, ldd int, x []uint8, ldx int, xscale []float32, m int, w []int8, scale []float32, comp []int32, n, k, p0, p1 int, e *Epilogue) {
+	i8TilesAVX512VNNI.run(&productI8{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, ldx,
+		unsafe.Pointer(&comp[0]), unsafe.Pointer(&scale[0]), unsafe.Pointer(&xscale[0]), m, n, (k + 3) / 4, p0, p1, e})
+}
+
+var i8TilesAVX512 = tilesI8{
+	rows: 8,
+	one:  [15]tileI8Func{nil, mulI8WZ1x2, mulI8WZ2x2, mulI8WZ3x2, mulI8WZ4x2, mulI8WZ5x2, mulI8WZ6x2, mulI8WZ7x2, mulI8WZ8x2},
+}
+
+func matMulI8AVX512(dst []float32, ldd int, x []uint8, ldx int, xscale []float32, m int, w []int8, scale []float32, comp []int32, n, k, p0, p1 int, e *Epilogue) {
+	i8TilesAVX512.run(&productI8{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, ldx,
+		unsafe.Pointer(&comp[0]), unsafe.Pointer(&scale[0]), unsafe.Pointer(&xscale[0]), m, n, (k + 3) / 4, p0, p1, e})
+}
+
+var i8TilesAVXVNNI = tilesI8{
+	rows: 6,
+	one:  [15]tileI8Func{nil, mulI8Y1x4, mulI8Y2x4, mulI8Y3x4},
+	half: [15]tileI8Func{nil, nil, nil, nil, mulI8Y4x2, mulI8Y5x2, mulI8Y6x2},
+	few:  [5]tileI8Func{1: mulI8Y1x8},
+	fewN: [5]int{1: 2},
+}
+
+func matMulI8AVXVNNI(dst []float32, ldd int, x []uint8, ldx int, xscale []float32, m int, w []int8, scale []float32, comp []int32, n, k, p0, p1 int, e *Epilogue) {
+	i8TilesAVXVNNI.run(&productI8{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, ldx,
+		unsafe.Pointer(&comp[0]), unsafe.Pointer(&scale[0]), unsafe.Pointer(&xscale[0]), m, n, (k + 3) / 4, p0, p1, e})
+}
+
+var i8TilesAVX2 = tilesI8{
+	rows: 4,
+	half: [15]tileI8Func{nil, mulI8WY1x2, mulI8WY2x2, mulI8WY3x2, mulI8WY4x2},
+}
+
+func matMulI8AVX2(dst []float32, ldd int, x []uint8, ldx int, xscale []float32, m int, w []int8, scale []float32, comp []int32, n, k, p0, p1 int, e *Epilogue) {
+	i8TilesAVX2.run(&productI8{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&x[0]), unsafe.Pointer(&w[0]), 4 * ldd, ldx,
+		unsafe.Pointer(&comp[0]), unsafe.Pointer(&scale[0]), unsafe.Pointer(&xscale[0]), m, n, (k + 3) / 4, p0, p1, e})
+}

@@ -51,6 +51,11 @@ type kernels struct {
 	weightedSumF16 func(dst, p []float32, v []uint16, ldv int, s float32)
 	memoryStep     func(y, m, kappa, nu, alpha []float32, s float32)
 	scores         func(dst, q, keys []float32, ldk int, s float32)
+
+	peakFMA  func(n int) int
+	peakI8   func(n int) int
+	peakBF16 func(n int) int
+	read     func(p []byte)
 }
 
 // sets are the tables this machine can run, ascending; active is the one in use.

@@ -10,18 +10,28 @@ import "golang.org/x/sys/cpu"
 func available() []*kernels {
 	x := &cpu.X86
 	list := []*kernels{&generic}
+	add := func(k kernels, improve func(*kernels)) kernels {
+		improve(&k)
+		list = append(list, &k)
+		return k
+	}
 	if !(x.HasAVX2 && x.HasFMA && x.HasF16C) {
 		return list
 	}
-	k := generic
-	k.avx2()
-	list = append(list, &k)
+	avx2 := add(generic, (*kernels).avx2)
+	if x.HasAVXVNNI {
+		add(avx2, (*kernels).avxvnni)
+	}
 	if !(x.HasAVX512F && x.HasAVX512BW && x.HasAVX512VL && x.HasAVX512DQ) {
 		return list
 	}
-	k512 := k
-	k512.avx512()
-	list = append(list, &k512)
+	k := add(avx2, (*kernels).avx512)
+	if x.HasAVX512VNNI {
+		k = add(k, (*kernels).avx512vnni)
+		if x.HasAVX512BF16 {
+			add(k, (*kernels).avx512bf16)
+		}
+	}
 	return list
 }
 
@@ -35,6 +45,16 @@ func (k *kernels) avx2() {
 	k.matMulF32 = matMulF32AVX2
 	k.matMulF16 = matMulF16AVX2
 	k.matMulBF16 = matMulBF16AVX2
+	k.matMulI8 = matMulI8AVX2
+	k.peakFMA = peakFMAAVX2
+	k.read = readAVX2
+}
+
+// avxvnni adds the VEX form of VPDPBUSD.
+func (k *kernels) avxvnni() {
+	k.name = "avxvnni"
+	k.matMulI8 = matMulI8AVXVNNI
+	k.peakI8 = peakI8AVXVNNI
 }
 
 // avx512 replaces what AVX-512 F, BW, VL and DQ do better.
@@ -43,4 +63,21 @@ func (k *kernels) avx512() {
 	k.matMulF32 = matMulF32AVX512
 	k.matMulF16 = matMulF16AVX512
 	k.matMulBF16 = matMulBF16AVX512
+	k.matMulI8 = matMulI8AVX512
+	k.peakFMA = peakFMAAVX512
+	k.read = readAVX512
+}
+
+// avx512vnni adds VPDPBUSD.
+func (k *kernels) avx512vnni() {
+	k.name = "avx512vnni"
+	k.matMulI8 = matMulI8AVX512VNNI
+	k.peakI8 = peakI8AVX512VNNI
+}
+
+// avx512bf16 adds VDPBF16PS.
+func (k *kernels) avx512bf16() {
+	k.name = "avx512bf16"
+	k.matMulBF16 = matMulBF16AVX512BF16
+	k.peakBF16 = peakBF16AVX512
 }

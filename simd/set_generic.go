@@ -35,4 +35,9 @@ var generic = kernels{
 	weightedSumF16: weightedSumF16Generic,
 	memoryStep:     memoryStepGeneric,
 	scores:         scoresGeneric,
+
+	peakFMA:  peakFMAGeneric,
+	peakI8:   peakNone,
+	peakBF16: peakNone,
+	read:     readGeneric,
 }

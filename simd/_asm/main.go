@@ -14,6 +14,9 @@ import (
 // parts are the generated files by name.
 var parts = map[string]func(){
 	"convert": convert,
+	"int8":    int8Tiles,
+	"bfloat":  bfloatTiles,
+	"peak":    peak,
 	"float":   floatTiles,
 }
 

@@ -148,7 +148,7 @@ type emission struct {
 
 const floatSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)"
 const spillSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)"
-const int8Signature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int)"
+const int8Signature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)"
 
 // generate writes the tile's function.
 func (t tile) generate() {
@@ -204,6 +204,12 @@ func (e *emission) allocate() {
 	if e.kind == bfs && e.wide {
 		e.mask = take(1)[0]
 		broadcast("highHalf", 0xffff0000, e.r(e.mask))
+	}
+	if e.kind == i8w {
+		e.mask = take(1)[0]
+		broadcast("evenBytes", 0x00ff00ff, e.r(e.mask))
+		e.wReg, e.bReg = take(2*e.vecs), take(3)
+		return
 	}
 	if e.byRows() {
 		e.wReg = take(e.vecs)
@@ -275,6 +281,7 @@ func (e *emission) loop() {
 		}
 		e.rows.advance(steps * e.aBytes())
 	}
+	Label("again")
 	SUBQ(Imm(unroll), e.k)
 	JL(LabelRef("tail"))
 	Label("loop")
@@ -293,6 +300,20 @@ func (e *emission) loop() {
 	DECQ(e.k)
 	JNZ(LabelRef("one"))
 	Label("done")
+	if e.integer() && e.vecs > e.perPanel() { // the last steps, which prefetch elsewhere
+		klast, err := Param("klast").Resolve()
+		if err != nil {
+			panic(err)
+		}
+		MOVQ(klast.Addr, e.k)
+		TESTQ(e.k, e.k)
+		JZ(LabelRef("end"))
+		MOVQ(I32(0), klast.Addr)
+		Load(Param("pflast"), e.pf.base)
+		ADDQ(e.w.base, e.pf.base)
+		JMP(LabelRef("again"))
+		Label("end")
+	}
 }
 
 // step is one step of k, the u-th of the unrolled loop.
@@ -322,6 +343,10 @@ func (e *emission) prefetch(u int) {
 
 // half multiplies one element (or pair, or four) of each row with a vector of weights.
 func (e *emission) half(u, aDisp int, odd bool) {
+	if e.kind == i8w {
+		e.widened(u, aDisp)
+		return
+	}
 	if e.byRows() {
 		first := u % (len(e.wReg) / e.vecs) * e.vecs
 		for v := range e.vecs {
@@ -347,6 +372,35 @@ func (e *emission) half(u, aDisp int, odd bool) {
 		e.load(u, v, w, odd)
 		for i := range e.tile.rows {
 			e.multiply(e.acc(i, v), e.bReg[first+i], w)
+		}
+	}
+}
+
+// widened multiplies four bytes as words: the even bytes of a double word are words after a mask (activations)
+// or two shifts (weights), the odd ones after one shift, and VPMADDWD adds two products exactly.
+func (e *emission) widened(u, aDisp int) {
+	even, odd := e.wReg[:e.vecs], e.wReg[e.vecs:2*e.vecs]
+	for v := range e.vecs {
+		VMOVUPS(e.w.mem(0, u*e.stepBytes()+v*e.vecBytes()), e.r(odd[v]))
+		VPSLLW(Imm(8), e.r(odd[v]), e.r(even[v]))
+		VPSRAW(Imm(8), e.r(even[v]), e.r(even[v]))
+		VPSRAW(Imm(8), e.r(odd[v]), e.r(odd[v]))
+	}
+	for i := range e.tile.rows {
+		x, y, t := e.r(e.bReg[0]), e.r(e.bReg[1]), e.r(e.bReg[2])
+		VPBROADCASTD(e.rows.mem(i, aDisp), x)
+		VPSRLW(Imm(8), x, y)
+		if e.wide {
+			VPANDD(e.r(e.mask), x, x)
+		} else {
+			VPAND(e.r(e.mask), x, x)
+		}
+		for v := range e.vecs {
+			sum := e.r(e.acc(i, v))
+			VPMADDWD(e.r(even[v]), x, t)
+			VPADDD(t, sum, sum)
+			VPMADDWD(e.r(odd[v]), y, t)
+			VPADDD(t, sum, sum)
 		}
 	}
 }
@@ -457,3 +511,16 @@ func floatTiles() {
 	}
 	wideTiles(f16s)
 }
+
+func int8Tiles() {
+	wideTiles(i8)
+	narrowTiles(i8)
+	for rows := 1; rows <= 8; rows++ {
+		tile{true, i8w, rows, 2}.generate()
+	}
+	for rows := 1; rows <= 4; rows++ {
+		tile{false, i8w, rows, 2}.generate()
+	}
+}
+
+func bfloatTiles() { wideTiles(bf) }

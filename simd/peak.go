@@ -1,0 +1,49 @@
+package simd
+
+// The loops here measure the machine. Each does a fixed amount of work and returns how much; the caller
+// takes the time. They run with the set in use, so that the limit belongs to the kernels.
+
+// PeakFMA runs about n thousand float32 operations of fused multiply-adds without memory access and
+// returns the number of operations (two per element and multiply-add).
+func PeakFMA(n int) (ops int) { return active.peakFMA(n) }
+
+// PeakI8 is PeakFMA with the integer dot product (two operations per byte); 0 if the set has none.
+func PeakI8(n int) (ops int) { return active.peakI8(n) }
+
+// PeakBF16 is PeakFMA with the bfloat16 dot product (two operations per number); 0 if the set has none.
+func PeakBF16(n int) (ops int) { return active.peakBF16(n) }
+
+// ReadMemory loads every cache line of p once, in order, and returns the number of bytes read, len(p)
+// rounded down to 512. Over more than four times the last cache it measures DRAM, over less the cache that
+// holds p.
+func ReadMemory(p []byte) (bytes int) {
+	n := len(p) &^ 511
+	for i := 0; i < n; i += piece {
+		active.read(p[i:min(i+piece, n)])
+	}
+	return n
+}
+
+func peakFMAGeneric(n int) int {
+	var l [8]float32
+	for range n * 64 {
+		for i := range l {
+			l[i] = fma32(l[i], 0.5, 1)
+		}
+	}
+	sink = l[0]
+	return n * 1024
+}
+
+func peakNone(int) int { return 0 }
+
+func readGeneric(p []byte) {
+	s := byte(0)
+	for i := 0; i < len(p); i += 64 {
+		s += p[i]
+	}
+	sink = float32(s)
+}
+
+// sink keeps results that nobody needs.
+var sink float32
