@@ -3,6 +3,8 @@ package ops
 // CPU runs operators for one goroutine at a time; it owns the scratch space
 // they need. Weights are read-only and shared by any number of CPUs.
 type CPU struct {
+	pool      *Pool     // helpers, while this CPU may use them; nil alone
+	product   product   // the product being computed
 	weights   []float32 // slot weights, one row
 	kappa     []float32 // normalised keys and values, one row
 	scores    []float32 // attention scores, one row and head

@@ -84,43 +84,81 @@ func (l *Linear) Bytes() int { return 4*len(l.f32) + 2*len(l.half) + len(l.i8) }
 // Linear computes dst = x Wᵀ + b: dst [R, Out], x [R, In]. dst must not
 // alias x.
 func (c *CPU) Linear(dst Matrix, l *Linear, x Matrix) {
-	c.linear(dst, l, x, &simd.Epilogue{Bias: l.bias})
+	c.linear(dst, l, x, simd.Epilogue{Bias: l.bias})
 }
 
 // LinearActivation computes dst = act(x Wᵀ + b).
 func (c *CPU) LinearActivation(dst Matrix, l *Linear, x Matrix, act Activation) {
-	c.linear(dst, l, x, &simd.Epilogue{Bias: l.bias, Activation: act})
+	c.linear(dst, l, x, simd.Epilogue{Bias: l.bias, Activation: act})
 }
 
 // LinearAdd computes dst = residual + x Wᵀ + b, the residual connection. dst
 // must alias neither x nor residual.
 func (c *CPU) LinearAdd(dst Matrix, l *Linear, x, residual Matrix) {
 	sameShape("linear", dst, residual)
-	c.linear(dst, l, x, &simd.Epilogue{Bias: l.bias, Residual: residual.Data, LdResidual: residual.Stride})
+	c.linear(dst, l, x, simd.Epilogue{Bias: l.bias, Residual: residual.Data, LdResidual: residual.Stride})
 }
 
-func (c *CPU) linear(dst Matrix, l *Linear, x Matrix, e *simd.Epilogue) {
+func (c *CPU) linear(dst Matrix, l *Linear, x Matrix, e simd.Epilogue) {
 	wantShape("linear", dst, x.Rows, l.Out)
 	wantShape("linear", x, x.Rows, l.In)
-	m, n, k, panels := x.Rows, l.Out, l.In, simd.Panels(l.Out)
+	m, n, k := x.Rows, l.Out, l.In
 	if m == 0 {
 		return
 	}
+	t := &c.product
+	*t = product{l: l, dst: dst, x: x, e: e}
+	switch l.dtype {
+	case BF16:
+		t.ld = Stride(k)
+		t.rounded = growTo(&c.rounded, m*t.ld)
+		simd.RoundRowsBF16(t.rounded, t.ld, x.Data, x.Stride, m, k)
+	case I8:
+		t.ld = (k+3)/4*4 + 64
+		t.quantized = growTo(&c.quantized, m*t.ld)
+		t.scales = growTo(&c.scales, m)
+		simd.QuantizeRows(t.quantized, t.ld, t.scales, x.Data, x.Stride, m, k)
+	}
+	if c.pool == nil || m*n*k < minShared {
+		t.panels(0, simd.Panels(n))
+		return
+	}
+	t.per = max(simd.Panels(n)/(tilesPerCore*(len(c.pool.helpers)+1)), 1)
+	c.pool.run(t, (simd.Panels(n)+t.per-1)/t.per)
+}
+
+const (
+	minShared    = 64 << 10 // multiplications below which a product is not shared
+	tilesPerCore = 4
+)
+
+// product is one call of linear, cut into tiles of per panels.
+type product struct {
+	l         *Linear
+	dst, x    Matrix
+	e         simd.Epilogue
+	per       int
+	ld        int // of rounded or quantized
+	rounded   []uint16
+	quantized []uint8
+	scales    []float32
+}
+
+func (t *product) tile(i int) {
+	t.panels(i*t.per, min((i+1)*t.per, simd.Panels(t.l.Out)))
+}
+
+// panels computes the columns of panels p0 to p1.
+func (t *product) panels(p0, p1 int) {
+	l, dst, x := t.l, t.dst, t.x
 	switch l.dtype {
 	case F32:
-		simd.MatMulF32(dst.Data, dst.Stride, x.Data, x.Stride, m, l.f32, n, k, 0, panels, e)
+		simd.MatMulF32(dst.Data, dst.Stride, x.Data, x.Stride, x.Rows, l.f32, l.Out, l.In, p0, p1, &t.e)
 	case F16:
-		simd.MatMulF16(dst.Data, dst.Stride, x.Data, x.Stride, m, l.half, n, k, 0, panels, e)
+		simd.MatMulF16(dst.Data, dst.Stride, x.Data, x.Stride, x.Rows, l.half, l.Out, l.In, p0, p1, &t.e)
 	case BF16:
-		ld := Stride(k)
-		q := growTo(&c.rounded, m*ld)
-		simd.RoundRowsBF16(q, ld, x.Data, x.Stride, m, k)
-		simd.MatMulBF16(dst.Data, dst.Stride, q, ld, m, l.half, n, k, 0, panels, e)
+		simd.MatMulBF16(dst.Data, dst.Stride, t.rounded, t.ld, x.Rows, l.half, l.Out, l.In, p0, p1, &t.e)
 	case I8:
-		ld := (k+3)/4*4 + 64
-		q := growTo(&c.quantized, m*ld)
-		s := growTo(&c.scales, m)
-		simd.QuantizeRows(q, ld, s, x.Data, x.Stride, m, k)
-		simd.MatMulI8(dst.Data, dst.Stride, q, ld, s, m, l.i8, l.scale, l.comp, n, k, 0, panels, e)
+		simd.MatMulI8(dst.Data, dst.Stride, t.quantized, t.ld, t.scales, x.Rows, l.i8, l.scale, l.comp, l.Out, l.In, p0, p1, &t.e)
 	}
 }

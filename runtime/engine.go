@@ -3,6 +3,9 @@ package runtime
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
+
+	"memsizer/ops"
 )
 
 // Resources bound what an engine of workers uses.
@@ -28,6 +31,8 @@ type engine struct {
 	jobs    chan *job
 	workers []*worker
 	wg      sync.WaitGroup
+	pool    *ops.Pool    // helps a worker that is alone
+	busy    atomic.Int32 // workers with sentences
 
 	mu     sync.RWMutex
 	closed bool
@@ -44,8 +49,10 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 		r.Rows = defaultRows
 	}
 	e := &engine{m: m, o: o, jobs: make(chan *job, 4*encodeGroup), rows: r.Rows * r.Workers}
+	e.pool = ops.NewPool(r.Workers - 1)
 	for range r.Workers {
 		w := newWorker(m, &e.o, r.Rows)
+		w.engine = e
 		e.workers = append(e.workers, w)
 		e.wg.Add(1)
 		go func() {
@@ -59,12 +66,16 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 // Close waits for the sentences in flight and stops the workers.
 func (e *engine) Close() {
 	e.mu.Lock()
-	if !e.closed {
+	stopped := e.closed
+	if !stopped {
 		e.closed = true
 		close(e.jobs)
 	}
 	e.mu.Unlock()
 	e.wg.Wait()
+	if !stopped {
+		e.pool.Close()
+	}
 }
 
 // submit sends a job to the workers. It waits while they are busy, but not

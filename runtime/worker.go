@@ -22,12 +22,14 @@ type job struct {
 // step 1 and step 500, so the rows of a finished sentence are given to the
 // next one at any step. Sentences are encoded ahead in groups.
 type worker struct {
-	m     *Model
-	o     *Options
-	c     *ops.CPU
-	w     scratch
-	state *State
-	batch stepBatch
+	engine *engine
+	busy   bool // counted by the engine
+	m      *Model
+	o      *Options
+	c      *ops.CPU
+	w      scratch
+	state  *State
+	batch  stepBatch
 
 	width     int         // rows per sentence
 	sentences int         // that are decoded together, at most
@@ -72,15 +74,36 @@ func newWorker(m *Model, o *Options, rows int) *worker {
 // run decodes jobs until the channel is closed and all are done.
 func (w *worker) run(jobs <-chan *job) {
 	open := true
+	defer w.share(false)
 	for open || len(w.active)+len(w.ready) > 0 {
 		if open && len(w.ready) == 0 && len(w.rows) > 0 {
 			open = w.collect(jobs)
+			w.share(len(w.active)+len(w.group) > 0)
 			w.encode()
 		}
 		w.admit()
 		if len(w.active) > 0 {
 			w.step()
 		}
+	}
+}
+
+// share keeps count of the busy workers and takes or gives back the helpers:
+// a worker that is alone uses the idle cores.
+func (w *worker) share(busy bool) {
+	e := w.engine
+	if busy != w.busy {
+		w.busy = busy
+		if busy {
+			e.busy.Add(1)
+		} else {
+			e.busy.Add(-1)
+		}
+	}
+	if busy && e.busy.Load() == 1 {
+		e.pool.Use(w.c)
+	} else {
+		e.pool.Release(w.c)
 	}
 }
 
