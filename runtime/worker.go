@@ -81,6 +81,7 @@ func (w *worker) run(jobs <-chan *job) {
 			w.share(len(w.active)+len(w.group) > 0)
 			w.encode()
 		}
+		w.share(len(w.active)+len(w.ready) > 0)
 		w.admit()
 		if len(w.active) > 0 {
 			w.step()
@@ -114,6 +115,7 @@ func (w *worker) collect(jobs <-chan *job) (open bool) {
 	for len(w.group) < encodeGroup && len(w.slots) > 0 && tokens < encodeTokens {
 		var j *job
 		if len(w.active)+len(w.group) == 0 {
+			w.share(false)
 			if j, open = <-jobs; !open {
 				return false
 			}
