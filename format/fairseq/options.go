@@ -10,6 +10,10 @@ type Options struct {
 	// becomes the mean over the checkpoint and these, taken in float64.
 	Average []string
 
+	// Limit is the largest magnitude an element may have, 65504 for a float16
+	// target; 0 means float32's.
+	Limit float32
+
 	// DictDir is where dict.<lang>.txt (dict.txt) are looked for first; the
 	// checkpoint's own folder is next.
 	DictDir string
