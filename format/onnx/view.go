@@ -54,6 +54,13 @@ func (v View) Elements() int64 {
 	return n
 }
 
+// Contiguous reports whether the elements lie in the file in the view's order,
+// without gaps.
+func (v View) Contiguous() bool {
+	w, ok := v.Reshape([]int64{v.Elements()})
+	return ok && (w.dims[0] <= 1 || w.strides[0] == 1)
+}
+
 // Same reports whether both views show the same elements of the same tensor
 // in the same order.
 func (v View) Same(w View) bool {
@@ -110,50 +117,43 @@ func (v View) Reshape(dims []int64) (w View, ok bool) {
 	if n != v.Elements() {
 		return v, false
 	}
-	strides := make([]int64, len(dims))
-	if n == 0 {
-		copy(strides, contiguous(dims))
-		v.dims, v.strides = slices.Clone(dims), strides
-		return v, true
-	}
-	i, j := len(v.dims)-1, len(dims)-1
-	for i >= 0 || j >= 0 {
-		// The smallest groups of old and new dimensions with equal products,
-		// from the back; the old ones must be evenly strided.
-		var oldN, newN int64 = 1, 1
-		stride, first := int64(1), true
-		for j0 := j; ; {
-			for i >= 0 && (v.dims[i] == 1 || oldN < newN) {
-				if v.dims[i] != 1 {
-					if first {
-						stride, first = v.strides[i], false
-					} else if v.strides[i] != stride*oldN {
-						return v, false
-					}
-					oldN *= v.dims[i]
-				}
-				i--
-			}
-			if j >= 0 && (dims[j] == 1 || newN < oldN || oldN == 1 && newN == 1) {
-				newN *= dims[j]
-				j--
-				continue
-			}
-			if oldN == newN {
-				s := stride
-				for k := j0; k > j; k-- {
-					strides[k] = s
-					s *= dims[k]
-				}
-				break
-			}
-			if i < 0 && j < 0 {
-				return v, false
-			}
-		}
+	strides := contiguous(dims)
+	if old := v.squeezed(); n > 0 && !old.regroup(dims, strides) {
+		return v, false
 	}
 	v.dims, v.strides = slices.Clone(dims), strides
 	return v, true
+}
+
+// regroup finds the strides of new dimensions with the same product: from the
+// front, the smallest groups of old and new dimensions with equal products,
+// of which the old ones must be evenly strided. v has no dimension of 1.
+func (v View) regroup(dims, strides []int64) bool {
+	i, j := 0, 0 // next new and old dimension
+	for i < len(dims) && j < len(v.dims) {
+		newN, oldN, i1, j1 := dims[i], v.dims[j], i+1, j+1
+		for newN != oldN {
+			if newN < oldN {
+				newN *= dims[i1]
+				i1++
+			} else {
+				oldN *= v.dims[j1]
+				j1++
+			}
+		}
+		for k := j; k < j1-1; k++ {
+			if v.strides[k] != v.dims[k+1]*v.strides[k+1] {
+				return false
+			}
+		}
+		s := v.strides[j1-1]
+		for k := i1 - 1; k >= i; k-- {
+			strides[k] = s
+			s *= dims[k]
+		}
+		i, j = i1, j1
+	}
+	return true
 }
 
 // maxBand bounds the elements held while a transposed view is read.
@@ -170,7 +170,7 @@ func (v View) Stream(fn func([]float32) error) error {
 	if v.tensor.Sequential() {
 		return v.gather(fn)
 	}
-	if w, ok := v.Reshape([]int64{n}); ok && w.strides[0] == 1 {
+	if v.Contiguous() {
 		buf := make([]float32, min(n, chunk))
 		return v.run(v.offset, n, buf, fn)
 	}
