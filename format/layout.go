@@ -7,8 +7,10 @@ import (
 	"math"
 )
 
+// Magic is how every .msz file begins.
+const Magic = "\x89MSZ\r\n\x1a\n"
+
 const (
-	magic        = "\x89MSZ\r\n\x1a\n"
 	preambleSize = 32
 	crcStart     = 16 // the header's checksum covers the bytes from here on
 	alignment    = 256
@@ -34,7 +36,7 @@ type preamble struct {
 // appendTo writes the 32 bytes before header and sets its checksum.
 func (p *preamble) appendTo(dst, header []byte) []byte {
 	start := len(dst)
-	dst = append(dst, magic...)
+	dst = append(dst, Magic...)
 	dst = binary.LittleEndian.AppendUint32(dst, p.version)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	dst = binary.LittleEndian.AppendUint64(dst, p.headerLength)

@@ -82,8 +82,8 @@ func (r *Reader) readHeader() error {
 	if err != nil {
 		return err
 	}
-	if n := min(len(head), len(magic)); string(head[:n]) != magic[:n] {
-		return r.corrupt("", 0, "not a .msz file: starts with %q, want %q", head[:n], magic)
+	if n := min(len(head), len(Magic)); string(head[:n]) != Magic[:n] {
+		return r.corrupt("", 0, "not a .msz file: starts with %q, want %q", head[:n], Magic)
 	}
 	if len(head) < preambleSize {
 		return r.corrupt("", -1, "file of %d bytes, want at least %d", r.size, preambleSize)

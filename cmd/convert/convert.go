@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"memsizer/format"
+	"memsizer/format/fairseq"
+)
+
+// conversion is one run of the converter.
+type conversion struct {
+	output   string
+	dtype    string
+	compress bool
+	average  bool
+	quiet    bool
+	model    fairseq.Options
+
+	stdout, stderr io.Writer
+}
+
+func newConvertCommand() *cobra.Command {
+	var v conversion
+	c := quietly(&cobra.Command{
+		Use:   "convert -o m.msz [flags] checkpoint.pt",
+		Short: "Turn a trained checkpoint into one .msz file",
+		Example: `  convert -o m.msz checkpoint_best.pt
+  convert -o m.msz --tokenizer moses --bpe subword_nmt --bpe-codes bpe.codes -s en -t de checkpoint_best.pt
+  convert -o m.msz --dtype f32 --args args.json model.safetensors
+  convert -o m.msz --average checkpoint8.pt checkpoint9.pt checkpoint10.pt`,
+		Args: inputs("a checkpoint", 1, 0),
+		RunE: func(c *cobra.Command, args []string) error {
+			v.stdout, v.stderr = c.OutOrStdout(), c.ErrOrStderr()
+			v.model = given(c.Flags(), v.model)
+			return v.run(c.Context(), args)
+		},
+	})
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringVarP(&v.output, "output", "o", "", "`file` to write")
+	f.StringVar(&v.dtype, "dtype", "f16", "element type of the weights: f16, f32, bf16, or i8 (linear weights; the rest f16)")
+	f.BoolVar(&v.compress, "compress", false, "compress the tensors too: smaller to ship, unpacked into memory at load")
+	f.BoolVar(&v.average, "average", false, "average the given checkpoints of one model")
+	f.BoolVarP(&v.quiet, "quiet", "q", false, "print nothing but problems")
+	modelFlags(f, &v.model)
+	c.CompletionOptions.HiddenDefaultCmd = true
+	return c
+}
+
+func (v *conversion) run(ctx context.Context, args []string) error {
+	start := time.Now()
+	policy, err := parsePolicy(v.dtype)
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.output == "":
+		return hint(usagef("no output file"), "name it with -o")
+	case v.output == "-":
+		return hint(usagef("a model cannot be written to standard output: its header is written last"), "name a file with -o")
+	case len(args) > 1 && !v.average:
+		return hint(usagef("%d checkpoints (%s), want one", len(args), strings.Join(args, " ")), "--average averages several")
+	case len(args) < 2 && v.average:
+		return usagef("--average needs at least two checkpoints")
+	}
+	for _, in := range args {
+		if err := different(in, v.output); err != nil {
+			return err
+		}
+		if err := refuseConverted(in); err != nil {
+			return err
+		}
+	}
+	v.model.Average = args[1:]
+	m, err := fairseq.Load(args[0], v.model)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	size, err := v.write(ctx, m, args, policy)
+	if err != nil {
+		return err
+	}
+	if v.quiet {
+		return nil
+	}
+	printFound(v.stdout, &m.Found)
+	printWritten(v.stdout, v.output, policy.name, m, size, time.Since(start))
+	return nil
+}
+
+// different refuses to overwrite the input.
+func different(in, out string) error {
+	a, err := os.Stat(in)
+	if err != nil {
+		return err
+	}
+	if a.IsDir() {
+		return fmt.Errorf("%s: is a folder, want a checkpoint", in)
+	}
+	if b, err := os.Stat(out); err == nil && os.SameFile(a, b) {
+		return usagef("%s is the input and the output", out)
+	}
+	return nil
+}
+
+// refuseConverted says so when the input is a .msz file already.
+func refuseConverted(path string) error {
+	is, err := isMSZ(path)
+	if err == nil && is {
+		return hint(fmt.Errorf("%s: is a .msz file already", path), "convert inspect %s shows what it holds", path)
+	}
+	return err
+}
+
+func isMSZ(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head := make([]byte, len(format.Magic))
+	_, err = io.ReadFull(f, head)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return false, nil
+	}
+	return string(head) == format.Magic, err
+}
+
+// write makes the file and returns its size. Nothing is left after an error.
+func (v *conversion) write(ctx context.Context, m *fairseq.Model, sources []string, policy policy) (int64, error) {
+	h := format.Header{Config: m.Config, Tokenization: m.Tokenization}
+	h.Provenance = format.Provenance{Model: m.Found.Architecture, Converter: version, DTypePolicy: policy.name}
+	for _, path := range sources {
+		sum, err := digest(ctx, path)
+		if err != nil {
+			return 0, err
+		}
+		name := strings.ToValidUTF8(filepath.Base(path), "\ufffd")
+		if len(sources) == 1 {
+			h.Provenance.Source, h.Provenance.SHA256 = name, sum
+		} else {
+			h.Provenance.Averaged = append(h.Provenance.Averaged, format.SourceFile{Name: name, SHA256: sum})
+		}
+	}
+	var opts []format.WriteOption
+	if v.compress {
+		opts = append(opts, format.CompressTensors())
+	}
+	w, err := format.Create(v.output, h, opts...)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Abort()
+	for _, s := range m.Sections {
+		if err := w.AddSection(s.Name, s.Data); err != nil {
+			return 0, err
+		}
+	}
+	bar := v.progress(m)
+	defer bar.done()
+	for i := range m.Tensors {
+		t := &m.Tensors[i]
+		bar.show(t.Spec.Name)
+		if err := addTensor(ctx, w, t.Spec, policy.dtype(t.Spec), t.Read); err != nil {
+			return 0, explain(err, sources[0], t)
+		}
+		bar.add(t.Spec.Elements())
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := w.Close(); err != nil {
+		return 0, err
+	}
+	fi, err := os.Stat(v.output)
+	if err != nil {
+		return 0, err
+	}
+	return fi.Size(), nil
+}
+
+// explain names the file and the tensor of a value that cannot be stored.
+func explain(err error, path string, t *fairseq.Tensor) error {
+	var r *rangeError
+	if errors.As(err, &r) {
+		name := fmt.Sprintf("%q", t.Source)
+		if t.Source != t.Spec.Name {
+			name += fmt.Sprintf(" (%q)", t.Spec.Name)
+		}
+		err := fmt.Errorf("%s: tensor %s: element %d is %v, beyond what %s can hold (±%v)", path, name, r.index, r.value, r.dtype, r.limit)
+		return hint(err, "--dtype f32 keeps it")
+	}
+	var bad *fairseq.ValueError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s: %w", path, bad)
+	}
+	return err
+}
+
+// digest is the SHA-256 of a file in hexadecimal.
+func digest(ctx context.Context, path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.CopyBuffer(h, contextReader{ctx, f}, make([]byte, 1<<20)); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// contextReader stops when the context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"memsizer/format"
+)
+
+// policy says which element type a tensor gets.
+type policy struct {
+	name   string
+	matrix format.DType // linear weights
+	other  format.DType // embeddings, biases, norms
+}
+
+// parsePolicy reads --dtype.
+func parsePolicy(s string) (policy, error) {
+	d, err := format.ParseDType(s)
+	if err != nil {
+		return policy{}, usagef("--dtype %q, want f16, f32, bf16 or i8", s)
+	}
+	p := policy{s, d, d}
+	if d == format.I8 {
+		// Tables are looked up row by row and used as output projections,
+		// where 8 bits cost quality; vectors are too small to matter.
+		p.other = format.F16
+	}
+	return p, nil
+}
+
+func (p policy) dtype(s format.TensorSpec) format.DType {
+	if s.Role == format.RoleMatrix && len(s.Shape) == 2 {
+		return p.matrix
+	}
+	return p.other
+}
+
+// readFunc streams a tensor's elements in chunks; see fairseq.Tensor.Read.
+type readFunc func(fn func(chunk []float32) error) error
+
+// rangeError reports a value that the element type cannot hold.
+type rangeError struct {
+	dtype format.DType
+	index int64
+	value float32
+	limit float32
+}
+
+func (e *rangeError) Error() string {
+	return fmt.Sprintf("element %d is %v, beyond %s's ±%v", e.index, e.value, e.dtype, e.limit)
+}
+
+// Largest finite values.
+const (
+	maxF16  = 65504
+	maxBF16 = 0x1.fep127
+)
+
+// addTensor streams a tensor into the file as elements of type d.
+func addTensor(ctx context.Context, w *format.Writer, s format.TensorSpec, d format.DType, read readFunc) error {
+	if d != format.I8 {
+		return pipe(ctx, read, floatEncoder(d), func(r io.Reader) error {
+			return w.AddTensor(s.Name, d, s.Shape, r)
+		})
+	}
+	scales, err := rowScales(ctx, s, read)
+	if err != nil {
+		return err
+	}
+	return pipe(ctx, read, quantizer(scales, s.Shape[1]), func(r io.Reader) error {
+		return w.AddQuantized(s.Name, s.Shape, scales, r)
+	})
+}
+
+// encoder turns a chunk, which starts at the flat index first, into bytes
+// appended to dst.
+type encoder func(dst []byte, chunk []float32, first int64) ([]byte, error)
+
+// pipe runs read, encodes its chunks and gives the bytes to use as a stream.
+func pipe(ctx context.Context, read readFunc, encode encoder, use func(io.Reader) error) error {
+	pr, pw := io.Pipe()
+	done := make(chan error, 1)
+	go func() {
+		var first int64
+		var buf []byte
+		err := read(func(chunk []float32) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			if buf, err = encode(buf[:0], chunk, first); err != nil {
+				return err
+			}
+			first += int64(len(chunk))
+			_, err = pw.Write(buf)
+			return err
+		})
+		pw.CloseWithError(err) // EOF when it is nil
+		done <- err
+	}()
+	err := use(pr)
+	pr.CloseWithError(errStopped)
+	if readErr := <-done; readErr != nil && readErr != errStopped {
+		return readErr
+	}
+	return err
+}
+
+var errStopped = fmt.Errorf("writing stopped")
+
+func floatEncoder(d format.DType) encoder {
+	limit := float32(math.MaxFloat32)
+	switch d {
+	case format.F16:
+		limit = maxF16
+	case format.BF16:
+		limit = maxBF16
+	}
+	return func(dst []byte, chunk []float32, first int64) ([]byte, error) {
+		for i, v := range chunk {
+			if !(v <= limit && v >= -limit) {
+				return nil, &rangeError{d, first + int64(i), v, limit}
+			}
+		}
+		return format.AppendFloats(slices.Grow(dst, len(chunk)*d.Size()), d, chunk), nil
+	}
+}
+
+// rowScales is, for each row, its largest magnitude over 127; 1 for a row
+// whose values are too small for that to be a number.
+func rowScales(ctx context.Context, s format.TensorSpec, read readFunc) ([]float32, error) {
+	cols := int64(s.Shape[1])
+	scales := make([]float32, s.Shape[0])
+	var at int64
+	err := read(func(chunk []float32) error {
+		for _, v := range chunk {
+			r := &scales[at/cols]
+			*r = max(*r, v, -v)
+			at++
+		}
+		return ctx.Err()
+	})
+	for i, v := range scales {
+		scales[i] = v / 127
+		if scales[i] == 0 {
+			scales[i] = 1
+		}
+	}
+	return scales, err
+}
+
+// quantizer rounds v/scale to the nearest integer, halves to even.
+func quantizer(scales []float32, cols int) encoder {
+	return func(dst []byte, chunk []float32, first int64) ([]byte, error) {
+		dst = slices.Grow(dst, len(chunk))
+		for i, v := range chunk {
+			q := math.RoundToEven(float64(v) / float64(scales[(first+int64(i))/int64(cols)]))
+			dst = append(dst, byte(int8(max(-127, min(127, q)))))
+		}
+		return dst, nil
+	}
+}
