@@ -159,6 +159,15 @@ func (sp *SentencePiece) Piece(id int32) string {
 	return sp.pieces[id].text
 }
 
+// lookup is the id of a stretch of text. Control symbols and byte pieces do
+// not stand for text, even where it looks like their names.
+func (sp *SentencePiece) lookup(s string) int32 {
+	if id, ok := sp.ids[s]; ok {
+		return id
+	}
+	return sp.unk
+}
+
 // Encode segments a line. Unknown text is a piece as it stands, or its bytes
 // where the model has byte fallback.
 func (sp *SentencePiece) Encode(line string) (ids []int32, pieces []string) {
@@ -214,7 +223,7 @@ func (sp *SentencePiece) encodeWords(s string) []spPiece {
 		if n == 0 {
 			n = len(s)
 		}
-		out = append(out, spPiece{s[:n], sp.Index(s[:n])})
+		out = append(out, spPiece{s[:n], sp.lookup(s[:n])})
 		s = s[n:]
 	}
 	return out
@@ -224,7 +233,7 @@ func (sp *SentencePiece) encodeCharacters(s string) []spPiece {
 	out := make([]spPiece, 0, utf8.RuneCountInString(s))
 	for s != "" {
 		n, _ := sp.character(s)
-		out = append(out, spPiece{s[:n], sp.Index(s[:n])})
+		out = append(out, spPiece{s[:n], sp.lookup(s[:n])})
 		s = s[n:]
 	}
 	return out

@@ -97,7 +97,7 @@ func (m *spMerger) propose(i int32) {
 
 // resolve appends a piece, or the parts of one that is marked unused.
 func (m *spMerger) resolve(out []spPiece, w string) []spPiece {
-	id := m.sp.Index(w)
+	id := m.sp.lookup(w)
 	if m.sp.pieces[id].kind == unusedPiece {
 		if parts, ok := m.undo[w]; ok {
 			return m.resolve(m.resolve(out, parts[0]), parts[1])

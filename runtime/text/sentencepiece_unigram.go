@@ -13,9 +13,12 @@ type bestPath struct {
 	id    int32
 }
 
-// encodeUnigram finds the most likely segmentation (Viterbi). The additions
-// are rounded as in the library: the sum in float64 is compared with the best
-// one, which was rounded to float32; the first of equal ones stays.
+// encodeUnigram finds the most likely segmentation (Viterbi). Rounding decides
+// between equally likely ones; it is that of the library's versions 0.1.94 to
+// 0.2.1, with which fairseq's models were trained: a sum in float64 is compared
+// with the best one, which was rounded to float32; of equal ones the first
+// stays. (Since 0.2.2 both are float32, and longer user-defined symbols score
+// higher.)
 func (sp *SentencePiece) encodeUnigram(s string) []spPiece {
 	best := make([]bestPath, len(s)+1)
 	for i := range best {
