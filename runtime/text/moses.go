@@ -80,8 +80,8 @@ func (t *MosesTokenizer) Tokenize(s string) []string {
 	return splitSpace(t.TokenizeLine(s))
 }
 
-// TokenizeLine returns the tokens of s with a space between them; after a
-// closing ".'" a space follows the last one too, as in sacremoses.
+// TokenizeLine returns the tokens of s with a space between them. Around a
+// ".'" that ends the line there is one more, as in sacremoses.
 func (t *MosesTokenizer) TokenizeLine(s string) string {
 	w, _ := t.scratch.Get().(*mosesScratch)
 	if w == nil {
