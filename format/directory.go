@@ -268,14 +268,21 @@ func (d *directory) check() error {
 	return nil
 }
 
+// minCompressed is the least content that is compressed: the header of a
+// frame of fewer bytes may leave out their number.
+const minCompressed = 256
+
 // checkStored holds the stored size of a compressed section between the
-// content's and a 256th of it.
+// content's and a 256th of it, and the content at minCompressed or more.
 func checkStored(compressed bool, stored, size int64) error {
 	if !compressed {
 		return nil
 	}
 	if stored < 1 || stored >= size {
 		return fmt.Errorf("compressed to %d bytes, want fewer than its %d", stored, size)
+	}
+	if size < minCompressed {
+		return fmt.Errorf("compressed content of %d bytes, fewer than %d are stored plain", size, minCompressed)
 	}
 	if (size-1)/maxRatio >= stored {
 		return fmt.Errorf("%d bytes compressed to %d, want at most %d times less", size, stored, maxRatio)

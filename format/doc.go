@@ -122,7 +122,8 @@ A section with "stored" is one zstd frame (RFC 8878) of that many bytes: no
 skippable frame, nothing after it, no dictionary, with a Frame_Content_Size
 equal to the content's size, and a Window_Size of at most 8 MiB (the
 Window_Size of a Single_Segment frame is its content's size). A content
-checksum is allowed. "stored" is at least 1, less than the content's size,
+checksum is allowed. The content has at least 256 bytes (shorter content is
+stored plain); "stored" is at least 1, less than the content's size,
 and at least a 256th of it: so no file unpacks to more than 256 times its
 length. Compressed sections are copied from file to file as they are; a
 writer need not produce the same frames as another. This package compresses

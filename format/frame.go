@@ -123,7 +123,7 @@ func checkFrame(b []byte, size int64) error {
 // compressText packs a small section in memory, or returns nil where that is
 // not worth while.
 func (c *compressor) compressText(data []byte) ([]byte, error) {
-	if len(data) == 0 {
+	if len(data) < minCompressed {
 		return nil, nil
 	}
 	var b bytes.Buffer

@@ -218,6 +218,9 @@ func (w *Writer) addTensor(name string, dtype DType, shape []int, data io.Reader
 // pack replaces the content at start by its frame where that is worth while.
 // The frame is made behind the content.
 func (w *Writer) pack(t *TensorInfo, start int64) error {
+	if t.Size < minCompressed {
+		return nil
+	}
 	behind := align(start + t.Size)
 	stored, crc, err := w.stream(behind, func(dst io.Writer) error {
 		return w.compressor.compress(dst, io.NewSectionReader(w.out, start, t.Size), t.Size)
