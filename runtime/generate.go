@@ -33,17 +33,7 @@ func (g *Generator) Generate(ctx context.Context, line int, prompt []int32) ([]H
 	if err := checkIDs("prompt", prompt, g.m.decoder.vocab, g.m.decoder.positions.limit()); err != nil {
 		return nil, err
 	}
-	done := make(chan *job, 1)
-	j := &job{ctx: ctx, prefix: prompt, length: len(prompt) + 1, line: line, done: done}
-	if err := g.submit(j); err != nil {
-		return nil, err
-	}
-	select {
-	case <-done:
-		return j.hyps, j.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return g.search(&job{ctx: ctx, prefix: prompt, length: len(prompt) + 1, line: line})
 }
 
 // Token is one generated token with its natural log-probability.
