@@ -7,12 +7,17 @@ import (
 	"slices"
 )
 
-const (
-	blockBytes   = 32 << 20  // of output gathered at once
-	windowBytes  = 4 << 20   // of the file read at once
-	gapBytes     = 4 << 10   // that are cheaper to read than to step over
-	inflateBytes = 256 << 20 // of a compressed storage held for gathering
-)
+// limits are the sizes, in bytes, that gathering keeps to.
+type limits struct {
+	block  int64 // of output gathered at once
+	window int64 // of the file read at once
+	gap    int64 // that are cheaper to read than to step over
+}
+
+var defaultLimits = limits{block: 32 << 20, window: 4 << 20, gap: 4 << 10}
+
+// maxInflate is how many bytes of a compressed storage are held for gathering.
+const maxInflate = 256 << 20
 
 // axis is one dimension of a block: n elements, stride elements apart in the
 // storage and out bytes apart in the output.
@@ -23,6 +28,7 @@ type axis struct {
 // gatherer reads a tensor of any strides in row-major order, a block of output
 // at a time.
 type gatherer struct {
+	limits
 	at    io.ReaderAt
 	base  int64 // offset in at of the tensor's first element
 	size  int64 // of an element
@@ -34,15 +40,15 @@ type gatherer struct {
 	index          []int64 // of the next block; dimensions after split stay 0
 	done           bool
 
-	block, rest []byte // the current block and what of it has not been read
-	window      []byte
-	err         error
+	out, rest []byte // the current block and what of it has not been read
+	buffer    []byte // a window of the file
+	err       error
 }
 
 // gather returns a reader for a tensor that is not contiguous.
-func (t *Tensor) gather() io.Reader {
+func (t *Tensor) gather(l limits) io.Reader {
 	s := t.Storage
-	g := &gatherer{size: int64(t.DType.Size())}
+	g := &gatherer{limits: l, size: int64(t.DType.Size())}
 	start := t.Offset * g.size
 	g.place = s.place(start)
 	if s.offset >= 0 {
@@ -50,8 +56,8 @@ func (t *Tensor) gather() io.Reader {
 	} else {
 		end, _ := span(0, t.Shape, t.Strides)
 		n := end * g.size
-		if n > inflateBytes {
-			return errorReader{&UnsupportedError{g.place, fmt.Sprintf("a view of %d bytes of a compressed storage, at most %d; unpack the archive and zip it without compression", n, inflateBytes)}}
+		if n > maxInflate {
+			return errorReader{&UnsupportedError{g.place, fmt.Sprintf("a view of %d bytes of a compressed storage, at most %d; unpack the archive and zip it without compression", n, maxInflate)}}
 		}
 		b, err := io.ReadAll(&inflater{storage: s, skip: start, left: n})
 		if err != nil {
@@ -74,11 +80,11 @@ func (t *Tensor) gather() io.Reader {
 	g.index = make([]int64, len(g.shape))
 	row := g.size
 	g.split = len(g.shape) - 1
-	for g.split > 0 && row*g.shape[g.split] <= blockBytes {
+	for g.split > 0 && row*g.shape[g.split] <= g.block {
 		row *= g.shape[g.split]
 		g.split--
 	}
-	g.rows = max(1, min(blockBytes/row, g.shape[g.split]))
+	g.rows = max(1, min(g.block/row, g.shape[g.split]))
 	return g
 }
 
@@ -91,7 +97,7 @@ func (g *gatherer) Read(b []byte) (int, error) {
 			g.err = g.next()
 		}
 		if g.err != nil {
-			g.block, g.window = nil, nil
+			g.out, g.buffer = nil, nil
 			return 0, g.err
 		}
 	}
@@ -120,10 +126,10 @@ func (g *gatherer) next() error {
 	for i, x := range g.index {
 		from += x * g.strides[i]
 	}
-	if g.block == nil {
-		g.block = make([]byte, out*g.rows)
+	if g.out == nil {
+		g.out = make([]byte, out*g.rows)
 	}
-	g.rest = g.block[:out*n]
+	g.rest = g.out[:out*n]
 	if err := g.fill(g.rest, from, axes); err != nil {
 		g.rest = nil
 		return err
@@ -154,24 +160,24 @@ func (g *gatherer) fill(dst []byte, from int64, axes []axis) error {
 		extent += (a.n - 1) * a.stride * g.size
 	}
 	first := axes[0]
-	if extent > windowBytes && len(axes) > 1 {
+	if extent > g.window && len(axes) > 1 {
 		return g.fillEach(dst, from, axes)
 	}
 	step := first.stride * g.size
 	n := int64(1)
-	if step <= extent+gapBytes*runs {
-		n = min(first.n, 1+(windowBytes-extent)/max(step, 1))
+	if step <= extent+g.gap*runs {
+		n = min(first.n, 1+max(0, g.window-extent)/max(step, 1))
 	}
 	if n <= 1 && len(axes) > 1 {
 		return g.fillEach(dst, from, axes)
 	}
 	for i := int64(0); i < first.n; i += n {
 		part := axis{min(n, first.n-i), first.stride, first.out}
-		bytes := (part.n-1)*step + extent
-		if int64(len(g.window)) < bytes {
-			g.window = make([]byte, min(windowBytes, 2*bytes))
+		length := (part.n-1)*step + extent
+		if int64(len(g.buffer)) < length {
+			g.buffer = make([]byte, max(length, min(g.window, 2*length)))
 		}
-		w := g.window[:bytes]
+		w := g.buffer[:length]
 		if _, err := g.at.ReadAt(w, g.base+(from+i*first.stride)*g.size); err != nil {
 			if err == io.EOF {
 				return &CorruptError{g.place, "the file ends in a tensor; was it cut while open?"}

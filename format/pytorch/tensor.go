@@ -3,6 +3,7 @@ package pytorch
 import (
 	"archive/zip"
 	"io"
+	"slices"
 )
 
 // Tensor describes a tensor; its elements are not in memory. Element
@@ -37,11 +38,11 @@ func (t *Tensor) Bytes() int64 { return t.Elements() * int64(t.DType.Size()) }
 // Contiguous reports whether the elements lie in row-major order and without
 // gaps in the storage.
 func (t *Tensor) Contiguous() bool {
+	if slices.Contains(t.Shape, 0) {
+		return true
+	}
 	next := 1
 	for i := len(t.Shape) - 1; i >= 0; i-- {
-		if t.Shape[i] == 0 {
-			return true
-		}
 		if t.Shape[i] != 1 && t.Strides[i] != next {
 			return false
 		}
@@ -52,7 +53,7 @@ func (t *Tensor) Contiguous() bool {
 
 // Reader returns a new reader of the elements in row-major order, contiguous
 // and little-endian, whatever the strides. It reads from the file as it goes
-// and holds a bounded buffer: none for contiguous tensors, up to 48 MiB for
+// and holds a bounded buffer: none for contiguous tensors, up to 40 MiB for
 // others. Readers of one file may be used at the same time by different
 // goroutines, until the file is closed.
 //
@@ -68,7 +69,7 @@ func (t *Tensor) Reader() io.Reader {
 	s := t.Storage
 	start := t.Offset * int64(t.DType.Size())
 	if !t.Contiguous() {
-		return t.gather()
+		return t.gather(defaultLimits)
 	}
 	whole := start == 0 && size == s.bytes()
 	if s.offset < 0 {
