@@ -16,9 +16,15 @@ type Resources struct {
 	// Rows is the number of decoder rows (sentences times beam) of each
 	// worker. Default 160.
 	Rows int
+	// BatchTokens is the number of source tokens that are encoded together;
+	// the sentence that reaches it still belongs to the batch. Default 1024.
+	BatchTokens int
 }
 
-const defaultRows = 160
+const (
+	defaultRows        = 160
+	defaultBatchTokens = 1024
+)
 
 // ErrClosed is returned by a [Translator] or [Generator] after Close.
 var ErrClosed = errors.New("runtime: closed")
@@ -48,10 +54,14 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 	if r.Rows <= 0 {
 		r.Rows = defaultRows
 	}
+	if r.BatchTokens <= 0 {
+		r.BatchTokens = defaultBatchTokens
+	}
 	e := &engine{m: m, o: o, jobs: make(chan *job, 4*encodeGroup), rows: r.Rows * r.Workers}
 	e.pool = ops.NewPool(r.Workers - 1)
 	for range r.Workers {
 		w := newWorker(m, &e.o, r.Rows)
+		w.batchTokens = r.BatchTokens
 		w.engine = e
 		e.workers = append(e.workers, w)
 		e.wg.Add(1)

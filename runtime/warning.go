@@ -31,6 +31,9 @@ const (
 	WarnTruncated WarningKind = "truncated"
 	// WarnUnknown: all Count tokens of the line are unknown to the model.
 	WarnUnknown WarningKind = "unknown"
+	// WarnCut: Count bytes at the end of the line were not read. Translators
+	// never do that; it is for programs that bound the length of a line.
+	WarnCut WarningKind = "cut"
 )
 
 // String describes the warning in a few words.
@@ -50,6 +53,8 @@ func (w Warning) String() string {
 		return "too long for the model, translated in " + n("part", "parts")
 	case WarnTruncated:
 		return "too long for the model, " + n("token", "tokens") + " dropped"
+	case WarnCut:
+		return "too long to be read, " + n("byte", "bytes") + " dropped"
 	case WarnUnknown:
 		return n("token, unknown to the model", "tokens, all unknown to the model")
 	}

@@ -31,16 +31,17 @@ type worker struct {
 	state  *State
 	batch  stepBatch
 
-	width     int         // rows per sentence
-	sentences int         // that are decoded together, at most
-	active    []*sentence // being decoded
-	ready     []*sentence // encoded, waiting for rows
-	rows      []int32     // free blocks of `width` row slots
-	slots     []int32     // free cross slots
-	spare     []*sentence // to be used again
-	group     []*sentence // being encoded
-	ids       [][]int32
-	stats     workerStats
+	width       int         // rows per sentence
+	sentences   int         // that are decoded together, at most
+	batchTokens int         // source tokens encoded together, about
+	active      []*sentence // being decoded
+	ready       []*sentence // encoded, waiting for rows
+	rows        []int32     // free blocks of `width` row slots
+	slots       []int32     // free cross slots
+	spare       []*sentence // to be used again
+	group       []*sentence // being encoded
+	ids         [][]int32
+	stats       workerStats
 }
 
 // sentence is a job with its place in the worker.
@@ -52,9 +53,8 @@ type sentence struct {
 
 // Sizes of a worker's batches.
 const (
-	encodeTokens = 1024 // source tokens encoded together, at most
-	encodeGroup  = 32   // sentences encoded ahead, at most
-	outputRows   = 64   // rows scored against the vocabulary together
+	encodeGroup = 32 // sentences encoded ahead, at most
+	outputRows  = 64 // rows scored against the vocabulary together
 )
 
 func newWorker(m *Model, o *Options, rows int) *worker {
@@ -112,7 +112,7 @@ func (w *worker) share(busy bool) {
 // is nothing to decode. It reports whether more jobs may come.
 func (w *worker) collect(jobs <-chan *job) (open bool) {
 	tokens := 0
-	for len(w.group) < encodeGroup && len(w.slots) > 0 && tokens < encodeTokens {
+	for len(w.group) < encodeGroup && len(w.slots) > 0 && tokens < w.batchTokens {
 		var j *job
 		if len(w.active)+len(w.group) == 0 {
 			w.share(false)
