@@ -161,7 +161,7 @@ func (d *derivation) randomFeatures() string {
 	kind, _ := d.set.text("random_feature")
 	if on, _ := d.set.flag("use_rfa"); on {
 		switch {
-		case kind == "rrf" || d.hasPrefix("decoder.random_matrices_eval"):
+		case kind == "rrf" || d.has("decoder.random_matrices_eval"):
 			return "RFA (random feature attention; settings \"use_rfa\", \"random_feature\")"
 		case strings.HasPrefix(kind, "mlp") || kind == "":
 			return fmt.Sprintf("T2R attention (settings \"use_rfa\", \"random_feature\" = %q)", kind)

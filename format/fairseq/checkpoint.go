@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"memsizer/format/pytorch"
@@ -236,6 +235,10 @@ func isTopLevelKey(name string) bool {
 }
 
 func (c *checkpoint) addTensor(name string, t fileTensor) {
+	if n := count(t.dims); n > t.stored {
+		c.problems = append(c.problems, fmt.Sprintf("tensor %q: shape %v repeats %d stored elements", name, t.dims, t.stored))
+		return
+	}
 	if _, twice := c.tensors[name]; !twice {
 		c.names = append(c.names, name)
 	}
@@ -349,6 +352,8 @@ func (c *checkpoint) readSettings(root *pytorch.Dict) {
 			c.version = "0.6 to 0.10"
 			if _, ok := m["batch_size"]; ok {
 				c.version = "0.10"
+			} else if _, ok := m["max_sentences"]; ok {
+				c.version = "0.6 to 0.9"
 			}
 		}
 	}
@@ -390,5 +395,3 @@ func form(v any) string {
 	}
 	return ""
 }
-
-func baseName(path string) string { return filepath.Base(path) }

@@ -49,10 +49,8 @@ func (d *derivation) problem(format string, args ...any) {
 
 func (d *derivation) has(name string) bool { return d.st.entries[name] != nil }
 
-// hasPrefix reports whether any entry's name begins so.
-func (d *derivation) hasPrefix(prefix string) bool {
-	return slices.ContainsFunc(d.st.names, func(n string) bool { return strings.HasPrefix(n, prefix) })
-}
+// hasPrefix reports whether any entry's name begins so; the prefix ends in a dot.
+func (d *derivation) hasPrefix(prefix string) bool { return d.st.under[prefix] }
 
 // run derives everything. An error is one of reading; what is wrong with the
 // model is in problems and unsupported.
@@ -289,12 +287,15 @@ func (d *derivation) positions(side string) format.Positions {
 		if rows := p.Rows - p.Offset; rows >= 1 && p.Max > rows {
 			p.Max = rows
 		}
-	case none:
+	case none && !d.st.positionBuffer[side]:
 		p.Kind = format.NoPositions
 	case table != nil || learned:
 		p.Kind = format.LearnedPositions // its tensor is missing or misshapen
 		p.Rows = p.Max + p.Offset
 	default:
+		if none {
+			d.note("the %s has the buffer of sinusoidal positions, so it has positions, whatever %q says", side, "no_token_positional_embeddings")
+		}
 		p.Max = min(p.Max, sinusoidLimit)
 	}
 	return p

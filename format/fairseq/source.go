@@ -36,6 +36,7 @@ type fileTensor struct {
 	dims   []int
 	typ    string
 	skip   int64 // elements before the first row
+	stored int64 // elements that the file has for it
 	bytes  func() io.Reader
 	memory memory // what it is a view of, for tensors that share storage
 }
@@ -52,6 +53,7 @@ func fromPyTorch(t *pytorch.Tensor) fileTensor {
 	return fileTensor{
 		dims:   t.Shape,
 		typ:    t.DType.String(),
+		stored: t.Storage.Elements,
 		bytes:  t.Reader,
 		memory: memory{t.Storage, t.Offset, fmt.Sprint(t.Shape, t.Strides)},
 	}
@@ -68,7 +70,7 @@ func fromSafetensors(t *safetensors.Tensor) fileTensor {
 	if typ == "" {
 		typ = t.DType
 	}
-	return fileTensor{dims: t.Shape, typ: typ, bytes: t.Reader, memory: memory{owner: t}}
+	return fileTensor{dims: t.Shape, typ: typ, stored: count(t.Shape), bytes: t.Reader, memory: memory{owner: t}}
 }
 
 func (t fileTensor) shape() []int  { return t.dims }
@@ -100,9 +102,17 @@ func elementSize(typ string) int {
 	return 0
 }
 
+// count is the number of elements, at most the largest int64.
 func count(shape []int) int64 {
 	n := int64(1)
 	for _, d := range shape {
+		if d == 0 {
+			return 0
+		}
+		if n > math.MaxInt64/int64(d) {
+			n = math.MaxInt64
+			continue
+		}
 		n *= int64(d)
 	}
 	return n

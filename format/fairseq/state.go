@@ -24,6 +24,10 @@ type state struct {
 	entries map[string]*entry
 	names   []string // of entries, in file order
 	ignored []string // names in the checkpoint that carry no weights
+	// under has every prefix of a name that ends in a dot.
+	under map[string]bool
+	// positionBuffer: the side's sinusoidal positions left their buffer.
+	positionBuffer map[string]bool
 	// versions of encoder and decoder, NaN where the buffer is missing.
 	versions map[string]float64
 	problems []string
@@ -56,7 +60,11 @@ func bareName(name string) string {
 
 // newState sorts out the names of a checkpoint.
 func newState(c *checkpoint, set *settings) *state {
-	st := &state{entries: make(map[string]*entry), versions: map[string]float64{"encoder": math.NaN(), "decoder": math.NaN()}}
+	st := &state{
+		entries:        make(map[string]*entry),
+		versions:       map[string]float64{"encoder": math.NaN(), "decoder": math.NaN()},
+		positionBuffer: make(map[string]bool),
+	}
 	for _, source := range c.names {
 		t := c.tensors[source]
 		name := bareName(source)
@@ -71,6 +79,14 @@ func newState(c *checkpoint, set *settings) *state {
 		}
 	}
 	sort.Strings(st.ignored)
+	st.under = make(map[string]bool)
+	for _, name := range st.names {
+		for i := range name {
+			if name[i] == '.' {
+				st.under[name[:i+1]] = true
+			}
+		}
+	}
 	return st
 }
 
@@ -83,7 +99,10 @@ func (st *state) setAside(name, source string, t fileTensor) bool {
 		if _, ok := st.versions[side]; ok && count(t.dims) >= 1 {
 			st.versions[side] = firstElement(t)
 		}
-	case last == "_float_tensor", strings.HasSuffix(name, "embed_positions.weights"):
+	case last == "_float_tensor", strings.HasSuffix(name, ".embed_positions.weights"):
+		if side, _, ok := strings.Cut(name, ".embed_positions."); ok {
+			st.positionBuffer[side] = true
+		}
 	case strings.HasPrefix(name, "classification_heads."):
 		st.note("classification heads are left out")
 	default:
