@@ -33,3 +33,11 @@ func bf16FromF32AVX2(dst []uint16, src []float32) {
 	}
 	bf16FromF32Generic(dst[n:], src[n:])
 }
+
+func roundRowBF16AVX2(dst []uint16, x []float32) {
+	n := len(x) &^ 7
+	if n > 0 {
+		roundRowBF16AVX2Asm(&dst[0], &x[0], n)
+	}
+	roundRowBF16Generic(dst[n:], x[n:])
+}

@@ -168,3 +168,50 @@ GLOBL bf16Half<>(SB), RODATA|NOPTR, $4
 
 DATA bf16Quiet<>+0(SB)/4, $0x00400000
 GLOBL bf16Quiet<>(SB), RODATA|NOPTR, $4
+
+// func roundRowBF16AVX2Asm(dst *uint16, src *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·roundRowBF16AVX2Asm(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         n+16(FP), DX
+	VPBROADCASTD bf16One<>+0(SB), Y15
+	VPBROADCASTD bf16Half<>+0(SB), Y14
+	VPBROADCASTD bf16Quiet<>+0(SB), Y13
+	TESTQ        DX, DX
+	JZ           done
+
+loop:
+	VMOVUPS      (CX), Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        Y15, Y1, Y1
+	VPADDD       Y14, Y1, Y1
+	VPADDD       Y0, Y1, Y1
+	VPOR         Y13, Y0, Y2
+	VCMPPS       $0x03, Y0, Y0, Y3
+	VBLENDVPS    Y3, Y2, Y1, Y1
+	VPBROADCASTD bf16Exponent<>+0(SB), Y12
+	VPBROADCASTD bf16Sign<>+0(SB), Y11
+	VPXOR        Y10, Y10, Y10
+	VPAND        Y12, Y1, Y2
+	VPCMPEQD     Y10, Y2, Y2
+	VPAND        Y11, Y1, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VPSRLD       $0x10, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKUSDW    X2, X1, X1
+	VMOVDQU      X1, (AX)
+	ADDQ         $0x20, CX
+	ADDQ         $0x10, AX
+	SUBQ         $0x08, DX
+	JG           loop
+
+done:
+	VZEROUPPER
+	RET
+
+DATA bf16Exponent<>+0(SB)/4, $0x7f800000
+GLOBL bf16Exponent<>(SB), RODATA|NOPTR, $4
+
+DATA bf16Sign<>+0(SB)/4, $0x80000000
+GLOBL bf16Sign<>(SB), RODATA|NOPTR, $4

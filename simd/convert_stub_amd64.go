@@ -23,3 +23,8 @@ func f32FromBF16AVX2Asm(dst *float32, src *uint16, n int)
 //
 //go:noescape
 func bf16FromF32AVX2Asm(dst *uint16, src *float32, n int)
+
+// roundRowBF16AVX2Asm is bf16FromF32AVX2Asm with subnormal results replaced by zeros of their sign.
+//
+//go:noescape
+func roundRowBF16AVX2Asm(dst *uint16, src *float32, n int)

@@ -5,3 +5,7 @@ package simd
 //go:generate go run -C _asm . -pkg simd -out ../peak_amd64.s -stubs ../peak_stub_amd64.go peak
 //go:generate go run -C _asm . -pkg simd -out ../int8_amd64.s -stubs ../int8_stub_amd64.go int8
 //go:generate go run -C _asm . -pkg simd -out ../bfloat_amd64.s -stubs ../bfloat_stub_amd64.go bfloat
+//go:generate go run -C _asm . -pkg simd -out ../elementwise_amd64.s -stubs ../elementwise_stub_amd64.go elementwise
+//go:generate go run -C _asm . -pkg simd -out ../reduce_amd64.s -stubs ../reduce_stub_amd64.go reduce
+//go:generate go run -C _asm . -pkg simd -out ../memory_amd64.s -stubs ../memory_stub_amd64.go memory
+//go:generate go run -C _asm . -pkg simd -out ../quantize_amd64.s -stubs ../quantize_stub_amd64.go quantize

@@ -55,6 +55,8 @@ func BenchmarkMatMul(b *testing.B) {
 	ld := k + 16
 	x := randomFloats(rng, 256*ld)
 	dst := make([]float32, 256*ld)
+	half, byte8, comp, scale := make([]uint16, 256*ld), make([]uint8, 256*ld), make([]int32, n), make([]float32, n)
+	w16, w8 := make([]uint16, PackedLenBF16(n, k)), make([]int8, PackedLenI8(n, k))
 	benchEachSet(b, func(b *testing.B) {
 		for _, m := range ms {
 			b.Run(fmt.Sprintf("f16/m=%d", m), func(b *testing.B) {
@@ -64,6 +66,16 @@ func BenchmarkMatMul(b *testing.B) {
 		for _, m := range ms {
 			b.Run(fmt.Sprintf("f32/m=%d", m), func(b *testing.B) {
 				best(b, 2*m*n*k, func() { MatMulF32(dst, ld, x, ld, m, p.f32, n, k, 0, n/Panel, nil) })
+			})
+		}
+		for _, m := range ms {
+			b.Run(fmt.Sprintf("bf16/m=%d", m), func(b *testing.B) {
+				best(b, 2*m*n*k, func() { MatMulBF16(dst, ld, half, ld, m, w16, n, k, 0, n/Panel, nil) })
+			})
+		}
+		for _, m := range ms {
+			b.Run(fmt.Sprintf("i8/m=%d", m), func(b *testing.B) {
+				best(b, 2*m*n*k, func() { MatMulI8(dst, ld, byte8, ld, scale, m, w8, scale, comp, n, k, 0, n/Panel, nil) })
 			})
 		}
 	})

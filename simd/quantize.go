@@ -29,8 +29,11 @@ func QuantizeI8(dst []int8, src []float32) (scale float32) {
 // makes the scale NaN or Inf; 0·Inf and values out of range count as 0. The rows of dst are padded to
 // a multiple of 4 with 128 (zero).
 //
-// x[m,ldx], dst[m,ldd]. It panics if ldx < k, ldd < k rounded up to 4, or a slice is too short.
+// x[m,ldx], dst[m,ldd]. It panics if k < 1, ldx < k, ldd < k rounded up to 4, or a slice is too short.
 func QuantizeRows(dst []uint8, ldd int, scale []float32, x []float32, ldx, m, k int) {
+	if k < 1 {
+		panic("simd: QuantizeRows: no columns")
+	}
 	k4 := (k + 3) &^ 3
 	if !holds(len(x), ldx, m, k) || !holds(len(dst), ldd, m, k4) || len(scale) < m {
 		panic("simd: QuantizeRows: a slice or a stride is too short")
@@ -50,7 +53,11 @@ func quantizeRowGeneric(dst []uint8, x []float32) float32 {
 		peak = max(peak, math.Float32bits(v)&0x7fffffff)
 	}
 	a := math.Float32frombits(peak)
-	inv := 127 / a
+	quantizeBy(dst, x, 127/a)
+	return a / 127
+}
+
+func quantizeBy(dst []uint8, x []float32, inv float32) {
 	for i, v := range x {
 		q := math.RoundToEven(float64(float32(v * inv)))
 		if !(q >= -128 && q <= 127) {
@@ -58,7 +65,6 @@ func quantizeRowGeneric(dst []uint8, x []float32) float32 {
 		}
 		dst[i] = uint8(int32(q) + 128)
 	}
-	return a / 127
 }
 
 // RoundRowsBF16 rounds the activations of m rows of k numbers to bfloat16 for MatMulBF16: to nearest

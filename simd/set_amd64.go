@@ -46,6 +46,8 @@ func (k *kernels) avx2() {
 	k.matMulF16 = matMulF16AVX2
 	k.matMulBF16 = matMulBF16AVX2
 	k.matMulI8 = matMulI8AVX2
+	vectorsAVX2.use(k)
+	k.roundRowBF16 = roundRowBF16AVX2
 	k.peakFMA = peakFMAAVX2
 	k.read = readAVX2
 }
@@ -64,6 +66,7 @@ func (k *kernels) avx512() {
 	k.matMulF16 = matMulF16AVX512
 	k.matMulBF16 = matMulBF16AVX512
 	k.matMulI8 = matMulI8AVX512
+	vectorsAVX512.use(k)
 	k.peakFMA = peakFMAAVX512
 	k.read = readAVX512
 }

@@ -52,8 +52,12 @@ func convert() {
 			VPSLLD(Imm(16), Y[r], Y[r])
 			VMOVUPS(Y[r], dst)
 		})
-	text("bf16FromF32AVX2Asm", "func(dst *uint16, src *float32, n int)",
-		"bf16FromF32AVX2Asm rounds n numbers, a multiple of 8, to bfloat16, to nearest even, NaN kept and quieted.")
+	toBF16("bf16FromF32AVX2Asm", "bf16FromF32AVX2Asm rounds n numbers, a multiple of 8, to bfloat16, to nearest even, NaN kept and quieted.", false)
+	toBF16("roundRowBF16AVX2Asm", "roundRowBF16AVX2Asm is bf16FromF32AVX2Asm with subnormal results replaced by zeros of their sign.", true)
+}
+
+func toBF16(name, doc string, flush bool) {
+	text(name, "func(dst *uint16, src *float32, n int)", doc)
 	d, s, n := arg("dst"), arg("src"), arg("n")
 	broadcast("bf16One", 1, Y[15])
 	broadcast("bf16Half", 0x7fff, Y[14])
@@ -69,6 +73,15 @@ func convert() {
 	VPOR(Y[13], Y[0], Y[2])
 	VCMPPS(Imm(3), Y[0], Y[0], Y[3]) // unordered: NaN
 	VBLENDVPS(Y[3], Y[2], Y[1], Y[1])
+	if flush {
+		broadcast("bf16Exponent", 0x7f800000, Y[12])
+		broadcast("bf16Sign", 0x80000000, Y[11])
+		VPXOR(Y[10], Y[10], Y[10])
+		VPAND(Y[12], Y[1], Y[2])
+		VPCMPEQD(Y[10], Y[2], Y[2]) // no exponent
+		VPAND(Y[11], Y[1], Y[3])
+		VBLENDVPS(Y[2], Y[3], Y[1], Y[1])
+	}
 	VPSRLD(Imm(16), Y[1], Y[1])
 	VEXTRACTI128(Imm(1), Y[1], X[2])
 	VPACKUSDW(X[2], X[1], X[1])

@@ -13,11 +13,15 @@ import (
 
 // parts are the generated files by name.
 var parts = map[string]func(){
-	"convert": convert,
-	"int8":    int8Tiles,
-	"bfloat":  bfloatTiles,
-	"peak":    peak,
-	"float":   floatTiles,
+	"convert":     convert,
+	"elementwise": elementwise,
+	"reduce":      reductions,
+	"memory":      memories,
+	"quantize":    quantizers,
+	"int8":        int8Tiles,
+	"bfloat":      bfloatTiles,
+	"peak":        peak,
+	"float":       floatTiles,
 }
 
 func main() {

@@ -1,0 +1,224 @@
+//go:build !purego
+
+package simd
+
+import (
+	"math"
+	"sync"
+)
+
+// vectorKernels are the assembly functions for vectors and rows of one register width.
+type vectorKernels struct {
+	add                                    func(dst, x, y *float32, n int)
+	relu, exp, gelu, geluTanh, tanh, swish func(dst, x *float32, n int)
+	scale, axpy                            func(dst, x *float32, n int, s float32)
+	subTwo                                 func(dst, x *float32, n int, a, b float32)
+	dot                                    func(x, y *float32, n int) float32
+	max                                    func(x *float32, n int) float32
+	maxBits                                func(x *float32, n int) uint32
+	expSum                                 func(x *float32, n int, m float32) float32
+	expSumTo                               func(dst, x *float32, n int, m float32) float32
+	layerNorm                              func(dst, x, gamma, beta *float32, n int, count, eps float32)
+	firstAbove                             func(x *float32, i, n int, v float32) int
+	slotSoftmax                            func(alpha, q *float32, n, heads int, mean float32)
+	scores                                 func(dst, q, keys *float32, ldk, t, n int, s float32)
+	weightedSum                            func(dst, p, v *float32, ldv, t, n int, s float32)
+	weightedSumF16                         func(dst, p *float32, v *uint16, ldv, t, n int, s float32)
+	memoryStep                             func(y, m, kappa, nu, alpha *float32, k, n int, s float32)
+	quantize                               func(dst *uint8, x *float32, n int, inv float32)
+}
+
+var vectorsAVX2 = vectorKernels{
+	add:            addY,
+	relu:           reluY,
+	exp:            expY,
+	gelu:           geluY,
+	geluTanh:       geluTanhY,
+	tanh:           tanhY,
+	swish:          swishY,
+	scale:          scaleY,
+	axpy:           axpyY,
+	subTwo:         subTwoY,
+	dot:            dotY,
+	max:            maxY,
+	maxBits:        maxBitsY,
+	expSum:         expSumY,
+	expSumTo:       expSumToY,
+	layerNorm:      layerNormY,
+	firstAbove:     firstAboveY,
+	slotSoftmax:    slotSoftmaxY,
+	scores:         scoresY,
+	weightedSum:    weightedSumY,
+	weightedSumF16: weightedSumF16Y,
+	memoryStep:     memoryStepY,
+	quantize:       quantizeY,
+}
+
+var vectorsAVX512 = vectorKernels{
+	add:            addZ,
+	relu:           reluZ,
+	exp:            expZ,
+	gelu:           geluZ,
+	geluTanh:       geluTanhZ,
+	tanh:           tanhZ,
+	swish:          swishZ,
+	scale:          scaleZ,
+	axpy:           axpyZ,
+	subTwo:         subTwoZ,
+	dot:            dotZ,
+	max:            maxZ,
+	maxBits:        maxBitsZ,
+	expSum:         expSumZ,
+	expSumTo:       expSumToZ,
+	layerNorm:      layerNormZ,
+	firstAbove:     firstAboveZ,
+	slotSoftmax:    slotSoftmaxZ,
+	scores:         scoresZ,
+	weightedSum:    weightedSumZ,
+	weightedSumF16: weightedSumF16Z,
+	memoryStep:     memoryStepZ,
+	quantize:       quantizeZ,
+}
+
+// use puts the kernels into a table. The closures check for empty slices, which have no first element, and
+// are the Go functions around the assembly that let the garbage collector stop a goroutine.
+func (v *vectorKernels) use(k *kernels) {
+	k.add = func(dst, a, b []float32) {
+		if len(dst) > 0 {
+			v.add(&dst[0], &a[0], &b[0], len(dst))
+		}
+	}
+	k.relu, k.exp, k.gelu = v.each(v.relu), v.each(v.exp), v.each(v.gelu)
+	k.geluTanh, k.tanh, k.swish = v.each(v.geluTanh), v.each(v.tanh), v.each(v.swish)
+	k.scale = func(dst, x []float32, s float32) {
+		if len(dst) > 0 {
+			v.scale(&dst[0], &x[0], len(dst), s)
+		}
+	}
+	k.axpy = func(dst []float32, a float32, x []float32) {
+		if len(dst) > 0 {
+			v.axpy(&dst[0], &x[0], len(dst), a)
+		}
+	}
+	k.subTwo = func(dst, x []float32, a, b float32) {
+		if len(dst) > 0 {
+			v.subTwo(&dst[0], &x[0], len(dst), a, b)
+		}
+	}
+	k.dot = func(x, y []float32) float32 {
+		if len(x) == 0 {
+			return 0
+		}
+		return v.dot(&x[0], &y[0], len(x))
+	}
+	k.max = func(x []float32) float32 {
+		if len(x) == 0 {
+			return negInf
+		}
+		return v.max(&x[0], len(x))
+	}
+	k.layerNorm = func(dst, x, gamma, beta []float32, eps float32) {
+		v.layerNorm(&dst[0], &x[0], &gamma[0], &beta[0], len(dst), float32(len(dst)), eps)
+	}
+	k.expSum = func(dst, x []float32, m float32) float32 {
+		switch {
+		case len(x) == 0:
+			return 0
+		case len(dst) == 0:
+			return v.expSum(&x[0], len(x), m)
+		}
+		return v.expSumTo(&dst[0], &x[0], len(x), m)
+	}
+	k.firstAbove = func(x []float32, i int, t float32) int {
+		if i < len(x) {
+			i = v.firstAbove(&x[0], i, len(x), t)
+		}
+		return firstAboveGeneric(x, i, t)
+	}
+	k.quantizeRow = v.quantizeRow
+	k.slotSoftmax = v.slotSoftmaxRow
+	v.useMemory(k)
+}
+
+// each is the Go function around a kernel of one vector.
+func (v *vectorKernels) each(f func(dst, x *float32, n int)) func(dst, x []float32) {
+	return func(dst, x []float32) {
+		if len(dst) > 0 {
+			f(&dst[0], &x[0], len(dst))
+		}
+	}
+}
+
+func (v *vectorKernels) useMemory(k *kernels) {
+	k.weightedSum = func(dst, p, m []float32, ldv int, s float32) {
+		switch {
+		case len(dst) == 0:
+		case len(p) == 0:
+			weightedSumGeneric(dst, p, m, ldv, s)
+		default:
+			v.weightedSum(&dst[0], &p[0], &m[0], 4*ldv, len(p), len(dst), s)
+		}
+	}
+	k.weightedSumF16 = func(dst, p []float32, m []uint16, ldv int, s float32) {
+		n := len(dst) &^ 31
+		if len(p) == 0 {
+			n = 0
+		}
+		if n > 0 {
+			v.weightedSumF16(&dst[0], &p[0], &m[0], 2*ldv, len(p), n, s)
+		}
+		if n < len(dst) {
+			weightedSumF16Generic(dst[n:], p, m[min(n, len(m)):], ldv, s)
+		}
+	}
+	k.memoryStep = func(y, m, kappa, nu, alpha []float32, s float32) {
+		if len(y) == 0 || len(kappa) == 0 {
+			memoryStepGeneric(y, m, kappa, nu, alpha, s)
+			return
+		}
+		v.memoryStep(&y[0], &m[0], &kappa[0], &nu[0], &alpha[0], len(kappa), len(nu), s)
+	}
+	k.scores = func(dst, q, keys []float32, ldk int, s float32) {
+		if len(dst) == 0 || len(q) == 0 {
+			scoresGeneric(dst, q, keys, ldk, s)
+			return
+		}
+		v.scores(&dst[0], &q[0], &keys[0], 4*ldk, len(dst), len(q), s)
+	}
+}
+
+func (v *vectorKernels) quantizeRow(dst []uint8, x []float32) float32 {
+	a := math.Float32frombits(v.maxBits(&x[0], len(x)))
+	inv := 127 / a
+	n := len(x) &^ 31
+	if n > 0 {
+		v.quantize(&dst[0], &x[0], n, inv)
+	}
+	quantizeBy(dst[n:], x[n:], inv)
+	return a / 127
+}
+
+// slotSoftmaxRow keeps up to 32 slots in registers; more go through the row kernels.
+func (v *vectorKernels) slotSoftmaxRow(alpha, q []float32, heads int) {
+	n := len(alpha)
+	if n <= 32 {
+		v.slotSoftmax(&alpha[0], &q[0], n, heads, 1/float32(heads))
+		return
+	}
+	clear(alpha)
+	terms, _ := slotPool.Get().(*[]float32)
+	if terms == nil || len(*terms) < n {
+		t := make([]float32, n)
+		terms = &t
+	}
+	for h := range heads {
+		row := &q[h*n]
+		sum := v.expSumTo(&(*terms)[0], row, n, v.max(row, n))
+		v.axpy(&alpha[0], &(*terms)[0], n, 1/sum)
+	}
+	slotPool.Put(terms)
+	v.scale(&alpha[0], &alpha[0], n, 1/float32(heads))
+}
+
+// slotPool holds the terms of one head's softmax.
+var slotPool sync.Pool
