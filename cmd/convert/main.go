@@ -27,7 +27,7 @@ func main() {
 // status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newConvertCommand()
-	root.AddCommand(newInspectCommand(), newVerifyCommand())
+	root.AddCommand(newInspectCommand(), newVerifyCommand(), newSynthCommand())
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
