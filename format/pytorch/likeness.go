@@ -51,12 +51,14 @@ func likeness(head []byte, size int64) string {
 		return "this is a tar archive; unpack it first"
 	case isWebPage(head):
 		return "this is a web page, not a checkpoint; the download gave a page in its place"
+	case bytes.HasPrefix(head, []byte("<?xml")):
+		return "this is an XML document (an error message of the download's server?), not a checkpoint"
 	case isONNX(head):
 		return "this is an ONNX model (name it .onnx), not what torch.save writes"
 	case len(head) > 2 && head[0] == 0x80 && head[1] <= 5:
 		return "this is a plain Python pickle, not what torch.save writes"
 	case len(bytes.Trim(head, "\x00")) == 0:
-		return fmt.Sprintf("the first %d bytes are zeros (a download that was not completed?)", len(head))
+		return fmt.Sprintf("this is zeros in its first %d bytes (a download that was not completed?)", len(head))
 	}
 	if text, ok := firstText(head); ok {
 		return fmt.Sprintf("this is a text file, not a checkpoint; it starts with %q", text)

@@ -119,7 +119,7 @@ func (m *machine) make(callee, arguments any, kwargs *Dict) error {
 			v = &Object{Module: callee.Module, Name: callee.Name, Args: args, Kwargs: kwargs}
 		}
 		return m.push(v, 240)
-	case *Object: // the result of a call, called
+	case *Object: // the result of a call, called: "f()", however often
 		name := strings.TrimSuffix(callee.Name, "()") + "()"
 		return m.push(&Object{Module: callee.Module, Name: name, Args: args, Kwargs: kwargs}, 240+len(name))
 	}
