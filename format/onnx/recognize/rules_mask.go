@@ -1,0 +1,402 @@
+package recognize
+
+import "math"
+
+// blocked is the largest number that, added to a score, makes it count for
+// nothing.
+const blocked = -1e4
+
+// all reports whether every element of a float constant satisfies fn.
+func (v *value) all(fn func(float32) bool) bool {
+	if v == nil || v.constant == nil || !v.constant.DType.IsFloat() || v.constant.Elements() > foldLimit {
+		return false
+	}
+	x, err := v.constant.Values()
+	if err != nil {
+		return false
+	}
+	for _, f := range x {
+		if !fn(f) {
+			return false
+		}
+	}
+	return len(x) > 0
+}
+
+func isBlocked(x float32) bool { return x <= blocked }
+func isNull(x float32) bool    { return x == 0 }
+
+// isCausal reports whether a constant blocks, of its last two dimensions
+// [T,T], exactly what lies above the diagonal: with true if it is of bools
+// (false if flipped), else with a large negative number beside zeros.
+func (v *value) isCausal() (n int, flipped, ok bool) {
+	shape := v.constant.Shape
+	rank := len(shape)
+	if rank < 2 || v.constant.Elements() != shape[rank-1]*shape[rank-1] || shape[rank-2] != shape[rank-1] {
+		return 0, false, false
+	}
+	n = shape[rank-1]
+	if v.constant.Elements() > foldLimit || n < 2 {
+		return 0, false, false
+	}
+	x, err := v.constant.Values()
+	if err != nil {
+		return 0, false, false
+	}
+	flipped = x == nil && v.constant.Ints[0] != 0
+	for i := range n * n {
+		above := i%n > i/n
+		switch {
+		case x != nil && above && !isBlocked(x[i]), x != nil && !above && x[i] != 0,
+			x == nil && (v.constant.Ints[i] != 0) != (above != flipped):
+			return 0, false, false
+		}
+	}
+	return n, flipped, true
+}
+
+// causalLayout is a constant causal mask's layout: both dimensions match
+// whatever has their size.
+func causalLayout(n int) layout {
+	q, k := &symbol{kind: repeatAxis, size: n}, &symbol{kind: repeatAxis, size: n}
+	return layout{q.dimension(), k.dimension()}
+}
+
+// asMask takes a value for a mask of scores, with its layout.
+func (v *value) asMask() (m mask, l layout, ok bool) {
+	if v.constant != nil {
+		n, flipped, causal := v.isCausal()
+		if causal {
+			return mask{causal: true, flipped: flipped, added: v.constant.DType.IsFloat()}, causalLayout(n), true
+		}
+		if v.all(isNull) {
+			return mask{added: true}, nil, true
+		}
+		return m, nil, false
+	}
+	switch x := v.meaning.(type) {
+	case *padding:
+		return mask{pads: x.stream, flipped: x.flipped, added: v.scale <= blocked && !x.flipped}, v.layout, v.scale == 1 || v.scale <= blocked && !x.flipped
+	case *mask:
+		return *x, v.layout, v.scale == 1 || x.added && v.scale > 0
+	}
+	return m, nil, false
+}
+
+// joinMasks combines two masks: nothing is attended to where either blocks.
+func (r *rule) joinMasks(a, b *value) []*value {
+	m, l, ok1 := a.asMask()
+	n, k, ok2 := b.asMask()
+	if !ok1 || !ok2 || m.added != n.added || m.flipped != n.flipped || m.pads != nil && n.pads != nil && m.pads != n.pads {
+		return nil
+	}
+	if m.pads == nil {
+		m.pads = n.pads
+	}
+	m.causal = m.causal || n.causal
+	joint, ok := join(l, k)
+	if !ok {
+		return nil
+	}
+	return r.make(&m, joint)
+}
+
+// join broadcasts two layouts.
+func join(l, m layout) (layout, bool) {
+	if len(l) < len(m) {
+		l, m = m, l
+	}
+	out := append(layout{}, l...)
+	for i := range m {
+		d, e := &out[len(l)-len(m)+i], m[i]
+		switch {
+		case len(*d) == 0:
+			*d = e
+		case len(e) == 0:
+		case !d.like(e):
+			return nil, false
+		case (*d)[0].kind == repeatAxis:
+			*d = e
+		}
+	}
+	return out, true
+}
+
+func or(r *rule) []*value {
+	out := r.joinMasks(r.in[0], r.in[1])
+	if out != nil && out[0].meaning.(*mask).flipped {
+		return nil
+	}
+	return out
+}
+
+func and(r *rule) []*value {
+	out := r.joinMasks(r.in[0], r.in[1])
+	if out != nil && !out[0].meaning.(*mask).flipped {
+		return nil
+	}
+	return out
+}
+
+// addMask adds a mask to scores or to another mask.
+func (r *rule) addMask(c, v *value) []*value {
+	if s, ok := v.meaning.(*scores); ok {
+		m, l, ok := c.asMask()
+		if !ok || !m.added {
+			return nil
+		}
+		return r.applyMask(v, s, m, l)
+	}
+	out := r.joinMasks(c, v)
+	if out == nil || !out[0].meaning.(*mask).added {
+		return nil
+	}
+	return out
+}
+
+// applyMask applies a mask to scores.
+func (r *rule) applyMask(v *value, s *scores, m mask, l layout) []*value {
+	t := *s
+	t.at = r.at
+	if m.pads != nil {
+		if s.keys == nil || s.keys.of != m.pads.time {
+			r.hint = "a mask of the keys' padding"
+			return nil
+		}
+		l = l.rename(m.pads.time, s.keys)
+		t.pads = m.pads
+	}
+	if !v.layout.covers(l) {
+		r.hint = "a mask that lies along the scores"
+		return nil
+	}
+	if m.causal {
+		if n := len(v.layout); n < 2 || s.keys == nil || len(v.layout[n-1]) != 1 || v.layout[n-1][0].symbol != s.keys ||
+			len(v.layout[n-2]) != 1 || v.layout[n-2][0].symbol != s.keys.of {
+			r.hint = "a causal mask over queries and keys of one sequence"
+			return nil
+		}
+		t.causal = true
+	}
+	return r.same(&value{meaning: &t, scale: v.scale}, v.layout)
+}
+
+func where(r *rule) []*value {
+	cond, x, y := r.in[0], r.in[1], r.in[2]
+	if p, ok := cond.meaning.(*probabilities); ok && p.nan { // 0 where NaN
+		if q, ok := y.meaning.(*probabilities); ok && q.scores == p.scores && x.all(isNull) {
+			return r.same(y, y.layout)
+		}
+		return nil
+	}
+	m, l, ok := cond.asMask()
+	if !ok || m.added {
+		return nil
+	}
+	if m.flipped {
+		x, y = y, x
+		m.flipped = false
+	}
+	switch n := y.meaning.(type) {
+	case *scores:
+		if x.all(isBlocked) {
+			return r.applyMask(y, n, m, l)
+		}
+	case *norm:
+		if x.all(isNull) && m.pads != nil && !m.causal {
+			return r.maskPads(y, m.pads, l)
+		}
+	case *base:
+		if x.all(isNull) && m.pads != nil && y.layout.covers(l) {
+			return r.same(y, y.layout)
+		}
+	}
+	if x.constant == nil || y.constant == nil && !isMask(y.meaning) {
+		return nil
+	}
+	switch {
+	case x.all(isBlocked):
+		m.added = true
+		return r.joinMasks(&value{meaning: &m, layout: l, scale: 1}, y)
+	case x.all(isNull) && y.all(isBlocked): // the mask is of what is kept
+		return nil
+	}
+	return nil
+}
+
+func isMask(m meaning) bool { _, ok := m.(*mask); return ok }
+
+func isNaN(r *rule) []*value {
+	p, ok := r.in[0].meaning.(*probabilities)
+	if !ok {
+		return nil
+	}
+	return r.make(&probabilities{p.scores, true}, r.in[0].layout)
+}
+
+// maskPads zeroes a normalised key or value at pads.
+func (r *rule) maskPads(v *value, pads *stream, l layout) []*value {
+	n, ok := v.meaning.(*norm)
+	if !ok || n.stage != normDone || v.scale != 1 || !v.layout.covers(l) {
+		return nil
+	}
+	return r.make(&masked{n, pads}, v.layout)
+}
+
+// mulPadding multiplies with 0 at pads: keys and values of MemSizer, or an
+// embedded sequence, whose pads are masked wherever they could be seen.
+func (r *rule) mulPadding(v, p *value) []*value {
+	m, ok := p.meaning.(*padding)
+	if !ok || !m.flipped || p.scale != 1 {
+		return nil
+	}
+	if c, ok := v.meaning.(*running); ok && c.stream == m.stream && v.scale == 1 && v.layout.like(p.layout) {
+		return r.make(&running{m.stream, true}, v.layout)
+	}
+	if b, ok := v.meaning.(*base); ok && v.layout.covers(p.layout) {
+		return r.make(b, v.layout)
+	}
+	return r.maskPads(v, m.stream, p.layout)
+}
+
+func largest(r *rule) []*value { return nil }
+
+func logSoftmax(r *rule) []*value {
+	v := r.in[0]
+	m, ok := v.meaning.(*linear)
+	axis := r.node.Int("axis", -1)
+	if s, whole := v.lastFeature(); !ok || !whole || s != m.out || axis != -1 && int(axis) != len(v.layout)-1 || v.scale != 1 {
+		return nil
+	}
+	return r.make(&logProbabilities{m}, v.layout)
+}
+
+func softmax(r *rule) []*value {
+	v := r.in[0]
+	a := int(r.node.Int("axis", -1))
+	if a < 0 {
+		a += len(v.layout)
+	}
+	if a < 0 || a >= len(v.layout) {
+		return nil
+	}
+	d := v.layout[a]
+	switch m := v.meaning.(type) {
+	case *scores:
+		size := m.query.out.size / m.heads
+		if m.keys == nil || len(d) != 1 || d[0].symbol != m.keys {
+			r.hint = "a softmax over the keys"
+			return nil
+		}
+		if !near(v.scale, 1/math.Sqrt(float64(size))) {
+			r.hint = "scores divided by the root of the heads' dimension"
+			return nil
+		}
+		return r.make(&probabilities{scores: m}, v.layout)
+	case *linear:
+		if len(d) != 1 || d[0].symbol != m.out || d[0].stride != 1 || !complete(m) || v.scale != 1 {
+			return nil
+		}
+		return r.make(&slots{query: m, heads: m.out.size / d[0].size, size: d[0].size, at: r.at}, v.layout)
+	}
+	return nil
+}
+
+// headsOf reports whether a dimension runs over the heads.
+func (s *slots) headsOf(d dim) (heads, ok bool) {
+	if s.mean {
+		return false, false
+	}
+	if s.heads == 1 {
+		return len(d) == 0, true
+	}
+	return len(d) == 1 && d[0].symbol == s.query.out && d[0].size == s.heads && d[0].stride == s.size, true
+}
+
+func (s *slots) averaged(at place) *slots {
+	t := *s
+	t.mean, t.at = true, at
+	return &t
+}
+
+// scaleByTime multiplies the memory of each position, or what was read from
+// it, with a constant (t+1)^-½.
+func (r *rule) scaleByTime(c, v *value) []*value {
+	shape := c.constant.Shape
+	x, err := c.constant.Values()
+	if err != nil || x == nil || len(shape) > len(v.layout) {
+		return nil
+	}
+	n := 0
+	for i, d := range shape {
+		if d == 1 {
+			continue
+		}
+		s, ok := v.layout[len(v.layout)-len(shape)+i].whole()
+		if !ok || s.kind != timeAxis || n != 0 || s.size != d {
+			return nil
+		}
+		n = d
+	}
+	for t := range n {
+		if !near(float64(x[t]), 1/math.Sqrt(float64(t+1))) {
+			return nil
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return r.scaleMemory(v, func(m *memory) bool { return m.causal })
+}
+
+// scaleMemory marks a memory, or what was read from one, as scaled.
+func (r *rule) scaleMemory(v *value, may func(*memory) bool) []*value {
+	if v.scale != 1 {
+		return nil
+	}
+	switch m := v.meaning.(type) {
+	case *memory:
+		if !m.scaled && may(m) {
+			s := *m
+			s.scaled, s.at = true, r.at
+			return r.make(&s, v.layout)
+		}
+	case *read:
+		if !m.memory.scaled && may(m.memory) {
+			s, t := *m, *m.memory
+			t.scaled = true
+			s.memory, s.at = &t, r.at
+			return r.make(&s, v.layout)
+		}
+	}
+	return nil
+}
+
+// mulLength multiplies a memory with the sequence length's ^-½.
+func (r *rule) mulLength(v, by *value, sign float64) []*value {
+	l, ok := by.meaning.(*length)
+	if !ok || l.power*sign != -0.5 || by.scale != 1 || !v.layout.covers(by.layout) {
+		return nil
+	}
+	return r.scaleMemory(v, func(m *memory) bool {
+		if l.counter != nil {
+			return m.state != nil && l.plus == 1
+		}
+		return !m.causal && m.state == nil && m.given == nil
+	})
+}
+
+// addState adds the memory of former steps.
+func (r *rule) addState(a, b *value) []*value {
+	e, ok1 := a.meaning.(*external)
+	o, ok2 := b.meaning.(*outer)
+	if !ok1 || !ok2 || a.scale != 1 || b.scale != 1 || !a.layout.like(b.layout) {
+		return nil
+	}
+	for _, d := range b.layout {
+		if s, ok := d.whole(); ok && s.kind == timeAxis {
+			return nil
+		}
+	}
+	return r.make(&memory{keys: o.keys, values: o.values, state: e, at: r.at}, b.layout)
+}

@@ -1,0 +1,404 @@
+package recognize
+
+import (
+	"slices"
+
+	"memsizer/format/onnx"
+	"memsizer/format/onnx/eval"
+)
+
+var rules map[string]ruleFunc
+
+func init() {
+	rules = map[string]ruleFunc{
+		"Identity": identity, "Dropout": identity, "Cast": cast, "CastLike": identity,
+		"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Unsqueeze": unsqueeze, "Squeeze": squeeze,
+		"Expand": expand, "Tile": tile, "Slice": sliceRule, "Split": split, "Gather": gather, "Concat": concat,
+		"Equal": equal, "Not": not, "Or": or, "And": and, "Where": where, "IsNaN": isNaN,
+		"CumSum": cumSum, "ReduceSum": reduceSum, "ReduceMean": reduceMean, "ReduceMax": nil,
+		"Add": add, "Sub": sub, "Mul": mul, "Div": div, "Pow": pow, "Sqrt": sqrt, "Reciprocal": reciprocal, "Neg": neg,
+		"Relu": activation("relu"), "Tanh": tanh, "Erf": erf, "Sigmoid": activation("sigmoid"), "Gelu": gelu, "Swish": activation("swish"),
+		"LayerNormalization": layerNorm, "MatMul": matMul, "Gemm": gemm, "Einsum": einsum,
+		"Softmax": softmax, "LogSoftmax": logSoftmax, "Sin": sinusoid, "Cos": sinusoid, "Max": largest,
+	}
+}
+
+func identity(r *rule) []*value {
+	if len(r.in) > 2 && r.in[2] != nil {
+		if t, ok := r.in[2].scalar(); !ok || t != 0 {
+			return nil // dropout in training
+		}
+	}
+	return r.same(r.in[0], r.in[0].layout)
+}
+
+// cast keeps a meaning between floats, and that of counts, ids and masks
+// between all types.
+func cast(r *rule) []*value {
+	v := r.in[0]
+	if to := onnx.DType(r.node.Int("to", 0)); !to.IsFloat() {
+		switch v.meaning.(type) {
+		case *tokens, *padding, *count, *length, *running, *positions, *mask, *external:
+		default:
+			return nil
+		}
+	}
+	return r.same(v, v.layout)
+}
+
+func (r *rule) reshaped(v *value, shape []int) []*value {
+	l, ok := v.layout.reshape(shape)
+	if !ok {
+		return nil
+	}
+	return r.same(v, l)
+}
+
+func reshape(r *rule) []*value {
+	want, ok := r.in[1].ints()
+	if !ok {
+		return nil
+	}
+	shape, ok := eval.ReshapeTo(r.in[0].shape(), want, r.node.Int("allowzero", 0) != 0)
+	if !ok {
+		r.hint = "a reshape to as many elements (were sizes fixed when the model was exported?)"
+		return nil
+	}
+	r.hint = "a reshape that keeps heads, positions and sentences apart"
+	return r.reshaped(r.in[0], shape)
+}
+
+func flatten(r *rule) []*value {
+	shape := r.in[0].shape()
+	a := int(r.node.Int("axis", 1))
+	if a < 0 {
+		a += len(shape)
+	}
+	if a < 0 || a > len(shape) {
+		return nil
+	}
+	n, m := 1, 1
+	for i, d := range shape {
+		if i < a {
+			n *= d
+		} else {
+			m *= d
+		}
+	}
+	return r.reshaped(r.in[0], []int{n, m})
+}
+
+func transpose(r *rule) []*value {
+	perm, ok := eval.Permutation(r.node, len(r.in[0].layout))
+	if !ok {
+		return nil
+	}
+	return r.same(r.in[0], r.in[0].layout.transpose(perm))
+}
+
+// axes returns the axes of input i or attribute "axes", counted from the
+// front.
+func (r *rule) axes(i, rank int) ([]int, bool) {
+	var list []int64
+	if a := r.node.Attribute("axes"); a != nil {
+		list = a.Ints()
+	} else if i < len(r.in) && r.in[i] != nil {
+		var ok bool
+		if list, ok = r.in[i].ints(); !ok {
+			return nil, false
+		}
+	}
+	out := make([]int, 0, len(list))
+	for _, a := range list {
+		if a < 0 {
+			a += int64(rank)
+		}
+		if a < 0 || a >= int64(rank) || slices.Contains(out, int(a)) {
+			return nil, false
+		}
+		out = append(out, int(a))
+	}
+	return out, true
+}
+
+func unsqueeze(r *rule) []*value {
+	v := r.in[0]
+	var n int
+	if a := r.node.Attribute("axes"); a != nil {
+		n = len(a.Ints())
+	} else if list, ok := r.in[1].ints(); ok {
+		n = len(list)
+	}
+	rank := len(v.layout) + n
+	axes, ok := r.axes(1, rank)
+	if !ok || rank > 64 {
+		return nil
+	}
+	var l layout
+	rest := v.layout
+	for i := range rank {
+		if slices.Contains(axes, i) {
+			l = append(l, nil)
+		} else {
+			l, rest = append(l, rest[0]), rest[1:]
+		}
+	}
+	return r.same(v, l)
+}
+
+func squeeze(r *rule) []*value {
+	v := r.in[0]
+	axes, ok := r.axes(1, len(v.layout))
+	if !ok {
+		return nil
+	}
+	l := layout{}
+	for i, d := range v.layout {
+		switch {
+		case len(axes) == 0 && len(d) == 0:
+		case slices.Contains(axes, i) && len(d) > 0:
+			return nil
+		case !slices.Contains(axes, i):
+			l = append(l, d)
+		}
+	}
+	return r.same(v, l)
+}
+
+// repeated gives dimensions of one element n copies.
+func (r *rule) repeated(v *value, shape []int64) []*value {
+	l := slices.Clone(v.layout)
+	for len(l) < len(shape) {
+		l = slices.Insert(l, 0, dim(nil))
+	}
+	for i, n := range shape {
+		j := len(l) - len(shape) + i
+		if n > 1 && len(l[j]) == 0 {
+			s := &symbol{kind: repeatAxis, size: int(n)}
+			l[j] = dim{s.whole()}
+		} else if n != 1 && int(n) != l[j].size() {
+			return nil
+		}
+	}
+	return r.same(v, l)
+}
+
+func expand(r *rule) []*value {
+	shape, ok := r.in[1].ints()
+	if !ok || len(shape) > 64 {
+		return nil
+	}
+	return r.repeated(r.in[0], shape)
+}
+
+func tile(r *rule) []*value {
+	repeats, ok := r.in[1].ints()
+	if !ok || len(repeats) != len(r.in[0].layout) {
+		return nil
+	}
+	shape := slices.Clone(repeats)
+	for i, n := range repeats {
+		d := r.in[0].layout[i].size()
+		if n != 1 && d != 1 {
+			return nil
+		}
+		shape[i] = n * int64(d)
+	}
+	return r.repeated(r.in[0], shape)
+}
+
+// sliceRule takes all of a dimension, the last position, or a part of a
+// layer's outputs.
+func sliceRule(r *rule) []*value {
+	v := r.in[0]
+	starts, ok1 := r.in[1].ints()
+	ends, ok2 := r.in[2].ints()
+	if !ok1 || !ok2 || len(starts) != len(ends) {
+		return nil
+	}
+	axes, steps := make([]int64, len(starts)), make([]int64, len(starts))
+	for i := range starts {
+		axes[i], steps[i] = int64(i), 1
+	}
+	for j, list := range [][]int64{axes, steps} {
+		if len(r.in) > 3+j && r.in[3+j] != nil {
+			given, ok := r.in[3+j].ints()
+			if !ok || len(given) != len(list) {
+				return nil
+			}
+			copy(list, given)
+		}
+	}
+	for i := range starts {
+		a := int(axes[i])
+		if a < 0 {
+			a += len(v.layout)
+		}
+		if a < 0 || a >= len(v.layout) {
+			return nil
+		}
+		start, n, ok := eval.SliceRange(int64(v.layout[a].size()), starts[i], ends[i], steps[i])
+		if !ok || steps[i] != 1 && n > 1 {
+			return nil
+		}
+		if v = r.cut(v, a, int(start), int(n)); v == nil {
+			return nil
+		}
+	}
+	return []*value{v}
+}
+
+// cut takes n elements of a dimension from start on.
+func (r *rule) cut(v *value, d, start, n int) *value {
+	size := v.layout[d].size()
+	if start == 0 && n == size {
+		return r.same(v, v.layout)[0]
+	}
+	l := slices.Clone(v.layout)
+	a, ok := v.layout[d].only()
+	if !ok || n < 1 {
+		return nil
+	}
+	switch m := v.meaning.(type) {
+	case *tokens, *embedding, *placed, *base:
+		if a.kind == timeAxis && a.isWhole() && n == 1 && start == size-1 {
+			l[d] = nil
+			return r.same(v, l)[0]
+		}
+	case *linear:
+		if a.symbol == m.out && a.isOuter() {
+			part := m.part(start*a.stride, n*a.stride, r.at)
+			l = l.rename(m.out, part.out)
+			l[d] = dim(nil).push(axis{part.out, n, a.stride})
+			return r.make(part, l)[0]
+		}
+	}
+	return nil
+}
+
+// part is the layer with n of its outputs, from start on.
+func (m *linear) part(start, n int, at place) *linear {
+	p := *m
+	p.at = at
+	p.out = &symbol{kind: featureAxis, size: n}
+	p.weight = m.weight.rows(start, n)
+	if m.bias != nil {
+		b := m.bias.rows(start, n)
+		p.bias = &b
+	}
+	return &p
+}
+
+func split(r *rule) []*value {
+	v := r.in[0]
+	a := int(r.node.Int("axis", 0))
+	if a < 0 {
+		a += len(v.layout)
+	}
+	if a < 0 || a >= len(v.layout) {
+		return nil
+	}
+	d := v.layout[a].size()
+	var sizes []int64
+	if len(r.in) > 1 && r.in[1] != nil {
+		sizes, _ = r.in[1].ints()
+	} else if at := r.node.Attribute("split"); at != nil {
+		sizes = at.Ints()
+	} else if n := len(r.node.Outputs); n > 0 && d%n == 0 {
+		for range n {
+			sizes = append(sizes, int64(d/n))
+		}
+	}
+	var out []*value
+	at := 0
+	for _, n := range sizes {
+		if n < 1 || int(n) > d-at {
+			return nil
+		}
+		part := r.cut(v, a, at, int(n))
+		if part == nil {
+			return nil
+		}
+		out = append(out, part)
+		at += int(n)
+	}
+	if at != d {
+		return nil
+	}
+	return out
+}
+
+// gather looks up rows of a table, reorders states, or takes one element of a
+// dimension.
+func gather(r *rule) []*value {
+	v, ids := r.in[0], r.in[1]
+	axis := int(r.node.Int("axis", 0))
+	if v.constant != nil {
+		if table, ok := v.matrix(); ok && axis == 0 {
+			return r.rows(table, ids)
+		}
+		return nil
+	}
+	if axis < 0 {
+		axis += len(v.layout)
+	}
+	if axis < 0 || axis >= len(v.layout) {
+		return nil
+	}
+	if e, ok := ids.meaning.(*external); ok && e != nil && axis == 0 {
+		if _, state := v.meaning.(*external); state && len(ids.layout) == 1 {
+			return r.same(v, v.layout)
+		}
+		return nil
+	}
+	i, ok := ids.scalar()
+	if !ok || len(ids.constant.Shape) > 1 {
+		return nil
+	}
+	size := v.layout[axis].size()
+	if i < 0 {
+		i += float64(size)
+	}
+	if i < 0 || int(i) >= size {
+		return nil
+	}
+	one := r.cut(v, axis, int(i), 1)
+	if one == nil {
+		return nil
+	}
+	if len(ids.constant.Shape) == 0 {
+		one.layout = slices.Delete(slices.Clone(one.layout), axis, axis+1)
+	}
+	return []*value{one}
+}
+
+// concat puts keys and values behind those of earlier steps, and computed
+// sines in front of cosines.
+func concat(r *rule) []*value {
+	if p := r.concatSinusoids(); p != nil {
+		return p
+	}
+	if len(r.in) != 2 || r.in[0].constant != nil || r.in[1].constant != nil {
+		return nil
+	}
+	past, ok1 := r.in[0].meaning.(*external)
+	now, ok2 := r.in[1].meaning.(*linear)
+	a := int(r.node.Int("axis", 0))
+	if a < 0 {
+		a += len(r.in[1].layout)
+	}
+	if !ok1 || !ok2 || a < 0 || a >= len(r.in[1].layout) || len(r.in[0].layout) != len(r.in[1].layout) || len(r.in[1].layout[a]) != 0 {
+		return nil
+	}
+	l := slices.Clone(r.in[1].layout)
+	for i := range l {
+		if i != a && l[i].size() != r.in[0].layout[i].size() {
+			return nil
+		}
+	}
+	keys := &symbol{kind: keyAxis, size: r.in[0].layout[a].size() + 1}
+	l[a] = dim{keys.whole()}
+	v := r.same(r.in[1], l)
+	v[0].meaning = &cached{now, past}
+	return v
+}
