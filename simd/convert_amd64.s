@@ -126,6 +126,49 @@ done:
 	VZEROUPPER
 	RET
 
+// func widenPairs(dst *float32, src *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·widenPairs(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
+	SUBQ $0x10, DX
+	JL   tail
+
+loop:
+	VPMOVZXWD (CX), Y0
+	VPSLLD    $0x10, Y0, Y0
+	VPERMILPS $0xb1, Y0, Y0
+	VMOVUPS   Y0, (AX)
+	VPMOVZXWD 16(CX), Y1
+	VPSLLD    $0x10, Y1, Y1
+	VPERMILPS $0xb1, Y1, Y1
+	VMOVUPS   Y1, 32(AX)
+	ADDQ      $0x20, CX
+	ADDQ      $0x40, AX
+	SUBQ      $0x10, DX
+	JGE       loop
+
+tail:
+	ADDQ $0x10, DX
+	JZ   done
+
+pair:
+	MOVWLZX (CX), BX
+	MOVWLZX 2(CX), SI
+	SHLL    $0x10, BX
+	SHLL    $0x10, SI
+	MOVL    SI, (AX)
+	MOVL    BX, 4(AX)
+	ADDQ    $0x04, CX
+	ADDQ    $0x08, AX
+	SUBQ    $0x02, DX
+	JG      pair
+
+done:
+	VZEROUPPER
+	RET
+
 // func bf16FromF32AVX2Asm(dst *uint16, src *float32, n int)
 // Requires: AVX, AVX2
 TEXT ·bf16FromF32AVX2Asm(SB), NOSPLIT, $0-24

@@ -19,6 +19,11 @@ func f16FromF32AVX2Asm(dst *uint16, src *float32, n int)
 //go:noescape
 func f32FromBF16AVX2Asm(dst *float32, src *uint16, n int)
 
+// widenPairs converts n bfloat16 numbers, n even, and exchanges the two of each pair.
+//
+//go:noescape
+func widenPairs(dst *float32, src *uint16, n int)
+
 // bf16FromF32AVX2Asm rounds n numbers, a multiple of 8, to bfloat16, to nearest even, NaN kept and quieted.
 //
 //go:noescape

@@ -379,72 +379,122 @@ func mulBFSY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int,
 //go:noescape
 func mulBFSY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulF16SZ1x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ7x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ2x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ8x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ3x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ9x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ4x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ10x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ5x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ11x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ6x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ12x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ7x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ13x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ8x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepZ14x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ9x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepY3x4 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ10x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepY4x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ11x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepY5x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ12x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulF16KeepY6x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ13x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFSKeepZ7x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
-// mulF16SZ14x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFSKeepZ8x2 is a tile of matMul: see kernel_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16SZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepZ9x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepZ10x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepZ11x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepZ12x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepZ13x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepZ14x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepY3x4 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepY4x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepY5x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+
+// mulBFSKeepY6x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSKeepY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)

@@ -75,6 +75,10 @@ func TestMatMulI8(t *testing.T) {
 // TestMatMulBF16 wants the bits of the generic kernel, and of a set with its own instruction for bfloat16
 // the bound that is stated.
 func TestMatMulBF16(t *testing.T) {
+	testMatMulBF16(t, Sets())
+}
+
+func testMatMulBF16(t *testing.T, sets []string) {
 	for _, s := range shapes(0) {
 		m, n, k := s[0], s[1], s[2]
 		rng := rand.New(rand.NewPCG(uint64(m), uint64(n*1000+k)))
@@ -88,7 +92,7 @@ func TestMatMulBF16(t *testing.T) {
 		PackBF16FromF32(w, n, k, 0, rows)
 		want, _ := canvas(m, ldd, 0, n)
 		matMulBF16Generic(want, ldd, xb, ldb, m, w, n, k, 0, Panels(n), nil)
-		for _, name := range Sets() {
+		for _, name := range sets {
 			restore, err := Force(name)
 			if err != nil {
 				t.Fatal(err)

@@ -24,11 +24,11 @@ var f32TilesAVX2 = tiles{
 
 var f16TilesAVX512 = tiles{
 	rows: 14, step: 64, xstep: 4,
-	one:   [15]tileFunc{nil, mulF16Z1x2, mulF16Z2x2, mulF16Z3x2, mulF16Z4x2, mulF16Z5x2, mulF16Z6x2, mulF16Z7x2, mulF16Z8x2, mulF16Z9x2, mulF16Z10x2, mulF16Z11x2, mulF16Z12x2, mulF16Z13x2, mulF16Z14x2},
-	few:   [5]tileFunc{1: mulF16Z1x8, 2: mulF16Z2x8, 3: mulF16Z3x4, 4: mulF16Z4x4},
-	fewN:  [5]int{1: 4, 2: 4, 3: 2, 4: 2},
-	spill: [15]spillFunc{nil, mulF16SZ1x2, mulF16SZ2x2, mulF16SZ3x2, mulF16SZ4x2, mulF16SZ5x2, mulF16SZ6x2, mulF16SZ7x2, mulF16SZ8x2, mulF16SZ9x2, mulF16SZ10x2, mulF16SZ11x2, mulF16SZ12x2, mulF16SZ13x2, mulF16SZ14x2},
-	wide:  &f32TilesAVX512,
+	one:  [15]tileFunc{nil, mulF16Z1x2, mulF16Z2x2, mulF16Z3x2, mulF16Z4x2, mulF16Z5x2, mulF16Z6x2, mulF16Z7x2, mulF16Z8x2, mulF16Z9x2, mulF16Z10x2, mulF16Z11x2, mulF16Z12x2, mulF16Z13x2, mulF16Z14x2},
+	few:  [5]tileFunc{1: mulF16Z1x8, 2: mulF16Z2x8, 3: mulF16Z3x4, 4: mulF16Z4x4},
+	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	keep: [15]keepFunc{nil, nil, nil, nil, nil, nil, nil, mulF16KeepZ7x2, mulF16KeepZ8x2, mulF16KeepZ9x2, mulF16KeepZ10x2, mulF16KeepZ11x2, mulF16KeepZ12x2, mulF16KeepZ13x2, mulF16KeepZ14x2},
+	wide: &f32TilesAVX512,
 }
 
 var f16TilesAVX2 = tiles{
@@ -37,6 +37,8 @@ var f16TilesAVX2 = tiles{
 	half: [15]tileFunc{nil, nil, nil, nil, mulF16Y4x2, mulF16Y5x2, mulF16Y6x2},
 	few:  [5]tileFunc{1: mulF16Y1x8},
 	fewN: [5]int{1: 2},
+	keep: [15]keepFunc{nil, nil, nil, mulF16KeepY3x4, mulF16KeepY4x2, mulF16KeepY5x2, mulF16KeepY6x2},
+	wide: &f32TilesAVX2,
 }
 
 var bf16TilesAVX512 = tiles{
@@ -44,6 +46,8 @@ var bf16TilesAVX512 = tiles{
 	one:  [15]tileFunc{nil, mulBFSZ1x2, mulBFSZ2x2, mulBFSZ3x2, mulBFSZ4x2, mulBFSZ5x2, mulBFSZ6x2, mulBFSZ7x2, mulBFSZ8x2, mulBFSZ9x2, mulBFSZ10x2, mulBFSZ11x2, mulBFSZ12x2, mulBFSZ13x2, mulBFSZ14x2},
 	few:  [5]tileFunc{1: mulBFSZ1x8, 2: mulBFSZ2x8, 3: mulBFSZ3x4, 4: mulBFSZ4x4},
 	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	keep: [15]keepFunc{nil, nil, nil, nil, nil, nil, nil, mulBFSKeepZ7x2, mulBFSKeepZ8x2, mulBFSKeepZ9x2, mulBFSKeepZ10x2, mulBFSKeepZ11x2, mulBFSKeepZ12x2, mulBFSKeepZ13x2, mulBFSKeepZ14x2},
+	wide: &f32TilesAVX512,
 }
 
 var bf16TilesAVX2 = tiles{
@@ -52,6 +56,8 @@ var bf16TilesAVX2 = tiles{
 	half: [15]tileFunc{nil, nil, nil, nil, mulBFSY4x2, mulBFSY5x2, mulBFSY6x2},
 	few:  [5]tileFunc{1: mulBFSY1x8},
 	fewN: [5]int{1: 2},
+	keep: [15]keepFunc{nil, nil, nil, mulBFSKeepY3x4, mulBFSKeepY4x2, mulBFSKeepY5x2, mulBFSKeepY6x2},
+	wide: &f32TilesAVX2,
 }
 
 func matMulF32AVX512(dst []float32, ldd int, x []float32, ldx, m int, w []float32, n, k, p0, p1 int, e *Epilogue) {
@@ -84,7 +90,8 @@ func matMulBF16AVX2(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, 
 	bf16TilesAVX2.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&(*wide)[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * k, m, n, k / 2, p0, p1, e})
 }
 
-// widenRows returns the rows of x as float32, from a pool.
+// widenRows returns the rows of x as float32 with the two columns of each pair exchanged, the order in which
+// MatMulBF16 sums them, from a pool.
 func widenRows(x []uint16, ldx, m, k int) *[]float32 {
 	wide, _ := wideRowsPool.Get().(*[]float32)
 	if wide == nil {
@@ -95,7 +102,9 @@ func widenRows(x []uint16, ldx, m, k int) *[]float32 {
 	}
 	*wide = (*wide)[:m*k]
 	for r := range m {
-		f32FromBF16AVX2((*wide)[r*k:r*k+k], x[r*ldx:r*ldx+k])
+		if row := x[r*ldx : r*ldx+k]; k > 0 {
+			widenPairs(&(*wide)[r*k], &row[0], k)
+		}
 	}
 	return wide
 }

@@ -60,25 +60,44 @@ func BenchmarkMatMul(b *testing.B) {
 	benchEachSet(b, func(b *testing.B) {
 		for _, m := range ms {
 			b.Run(fmt.Sprintf("f16/m=%d", m), func(b *testing.B) {
-				best(b, 2*m*n*k, func() { MatMulF16(dst, ld, x, ld, m, p.f16, n, k, 0, n/Panel, nil) })
+				fraction(b, 2*m*n*k, func() { MatMulF16(dst, ld, x, ld, m, p.f16, n, k, 0, n/Panel, nil) }, PeakFMA)
 			})
 		}
 		for _, m := range ms {
 			b.Run(fmt.Sprintf("f32/m=%d", m), func(b *testing.B) {
-				best(b, 2*m*n*k, func() { MatMulF32(dst, ld, x, ld, m, p.f32, n, k, 0, n/Panel, nil) })
+				fraction(b, 2*m*n*k, func() { MatMulF32(dst, ld, x, ld, m, p.f32, n, k, 0, n/Panel, nil) }, PeakFMA)
 			})
 		}
 		for _, m := range ms {
 			b.Run(fmt.Sprintf("bf16/m=%d", m), func(b *testing.B) {
-				best(b, 2*m*n*k, func() { MatMulBF16(dst, ld, half, ld, m, w16, n, k, 0, n/Panel, nil) })
+				fraction(b, 2*m*n*k, func() { MatMulBF16(dst, ld, half, ld, m, w16, n, k, 0, n/Panel, nil) }, PeakFMA)
 			})
 		}
 		for _, m := range ms {
 			b.Run(fmt.Sprintf("i8/m=%d", m), func(b *testing.B) {
-				best(b, 2*m*n*k, func() { MatMulI8(dst, ld, byte8, ld, scale, m, w8, scale, comp, n, k, 0, n/Panel, nil) })
+				fraction(b, 2*m*n*k, func() { MatMulI8(dst, ld, byte8, ld, scale, m, w8, scale, comp, n, k, 0, n/Panel, nil) }, PeakI8)
 			})
 		}
 	})
+}
+
+// fraction runs f, of the given operations, in turn with the peak loop and reports both rates, each of the
+// fastest run, and their ratio.
+func fraction(b *testing.B, ops int, f func(), peak func(int) int) {
+	least, limit, work := time.Duration(1<<62), time.Duration(1<<62), 0
+	for b.Loop() {
+		start := time.Now()
+		f()
+		middle := time.Now()
+		work = peak(4000)
+		least, limit = min(least, middle.Sub(start)), min(limit, time.Since(middle))
+	}
+	rate, top := float64(ops)/float64(least), float64(work)/float64(limit)
+	b.ReportMetric(rate, "Gop/s")
+	if work > 0 {
+		b.ReportMetric(100*rate/top, "%peak")
+	}
+	b.ReportMetric(0, "ns/op")
 }
 
 // best runs f, of the given operations, and reports the rate of the fastest run: on a machine with other

@@ -2,6 +2,8 @@
 
 package simd
 
+import "time"
+
 // pieces runs a loop of the assembly of about n·1024 operations, with each call short enough for the
 // garbage collector; round is the operations of one turn.
 func pieces(f func(n int), n, round int) int {
@@ -23,3 +25,18 @@ func peakBF16AVX512(n int) int   { return pieces(peakBF16Z, n, 48*64) }
 
 func readAVX2(p []byte)   { readY(&p[0], len(p)) }
 func readAVX512(p []byte) { readZ(&p[0], len(p)) }
+
+// bfloatIsFast tells whether a VDPBF16PS takes less time than the two multiply-adds it stands for, with
+// something left for widening the weights. It takes some 50 µs.
+func bfloatIsFast() bool {
+	least := func(f func(n int)) time.Duration {
+		d := time.Hour
+		for range 5 {
+			start := time.Now()
+			callPeak(f, 200)
+			d = min(d, time.Since(start))
+		}
+		return d
+	}
+	return 2*least(peakBF16Z) < 3*least(peakFMAZ)
+}

@@ -78,9 +78,11 @@ func (k *kernels) avx512vnni() {
 	k.peakI8 = peakI8AVX512VNNI
 }
 
-// avx512bf16 adds VDPBF16PS.
+// avx512bf16 adds VDPBF16PS, where it is worth having: some processors do widened multiply-adds faster.
 func (k *kernels) avx512bf16() {
 	k.name = "avx512bf16"
-	k.matMulBF16 = matMulBF16AVX512BF16
 	k.peakBF16 = peakBF16AVX512
+	if bfloatIsFast() {
+		k.matMulBF16 = matMulBF16AVX512BF16
+	}
 }

@@ -15,19 +15,19 @@ type tileFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k i
 
 // tiles are the micro-kernels of one weight type and instruction set.
 type tiles struct {
-	rows  int           // of the largest tile
-	step  int           // bytes of a panel in one step of k
-	xstep int           // bytes of a row of activations in one step of k
-	one   [15]tileFunc  // one panel, by rows
-	half  [15]tileFunc  // half a panel, by rows; called twice where one is nil
-	few   [5]tileFunc   // several panels, by rows
-	fewN  [5]int        // how many
-	spill [15]spillFunc // one panel of halfs, stored as float32 too; nil: not used
-	wide  *tiles        // the float32 tiles for what spill has stored
+	rows  int          // of the largest tile
+	step  int          // bytes of a panel in one step of k
+	xstep int          // bytes of a row of activations in one step of k
+	one   [15]tileFunc // one panel, by rows
+	half  [15]tileFunc // half a panel, by rows; called twice where one is nil
+	few   [5]tileFunc  // several panels, by rows
+	fewN  [5]int       // how many
+	keep  [15]keepFunc // one panel or half a panel, by rows, that also stores the weights as float32
+	wide  *tiles       // the float32 tiles for what keep has stored; nil: not used
 }
 
-// spillFunc is a tileFunc that stores the widened weights at wide.
-type spillFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+// keepFunc is a tileFunc that stores the widened weights at wide.
+type keepFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
 
 // product is one call of matMul for the tiles. Strides in bytes, k in steps.
 type product struct {
@@ -103,13 +103,15 @@ func (t *tiles) halfPanel() int { return t.step / 2 }
 // first rows prefetch the next panel.
 func (t *tiles) blocks(p *product, end int) {
 	nb := (p.m + t.rows - 1) / t.rows
-	var wide *[block * Panel]float32
+	var wide unsafe.Pointer
 	if t.wide != nil {
-		wide = widePool.Get().(*[block * Panel]float32)
-		defer widePool.Put(wide)
+		buffer := widePool.Get().(*[block * Panel]float32)
+		defer widePool.Put(buffer)
+		wide = unsafe.Pointer(buffer)
 	}
-	for k0 := 0; k0 < p.k; k0 += block {
-		k := min(block, p.k-k0)
+	steps := t.blockSteps()
+	for k0 := 0; k0 < p.k; k0 += steps {
+		k := min(steps, p.k-k0)
 		a := unsafe.Add(p.a, k0*t.xstep)
 		for i := p.p0; i < end; i++ {
 			w := unsafe.Add(p.w, (i*p.k+k0)*t.step)
@@ -123,15 +125,32 @@ func (t *tiles) blocks(p *product, end int) {
 				case wide == nil:
 					t.panel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, 0)
 				case b == 0:
-					callSpill(t.spill[r1-r0], ab, p.lda, w, 0, cb, p.ldc, k, k0, p.k*t.step, unsafe.Pointer(wide))
+					t.keepPanel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, p.k*t.step, wide)
 				default:
-					t.wide.panel(r1-r0, ab, p.lda, unsafe.Pointer(wide), cb, p.ldc, k, k0, 0)
+					t.wide.panel(r1-r0, ab, p.lda, wide, cb, p.ldc, k*t.xstep/t.wide.xstep, k0, 0)
 				}
 			}
 			if k0+k == p.k {
 				p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, (i+1)*Panel)
 			}
 		}
+	}
+}
+
+// blockSteps is the number of steps of which the widened weights fill a block.
+func (t *tiles) blockSteps() int {
+	if t.wide == nil {
+		return block
+	}
+	return block * t.wide.xstep / t.xstep
+}
+
+// keepPanel runs the tile of one panel for m rows and stores the widened weights.
+func (t *tiles) keepPanel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer, ldc, k, resume, pf int, wide unsafe.Pointer) {
+	f := t.keep[m]
+	callKeep(f, a, lda, w, 0, c, ldc, k, resume, pf, wide)
+	if t.one[m] == nil { // the second half
+		callKeep(f, a, lda, unsafe.Add(w, t.halfPanel()), 0, unsafe.Add(c, Panel/2*4), ldc, k, resume, 0, unsafe.Add(wide, Panel/2*4))
 	}
 }
 
@@ -166,6 +185,6 @@ func callTile(f tileFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride i
 }
 
 //go:noinline
-func callSpill(f spillFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf int, wide unsafe.Pointer) {
+func callKeep(f keepFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf int, wide unsafe.Pointer) {
 	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, resume, pf, (*byte)(wide))
 }

@@ -16,25 +16,26 @@ type tile struct {
 	kind kind
 	rows int
 	vecs int
+	// keep also stores the widened weights, for the tiles of the rows that follow
+	keep bool
 }
 
 // kind is the type of the weights and how they are multiplied.
 type kind string
 
 const (
-	f32  kind = "F32"  // float32 × float32
-	f16  kind = "F16"  // float32 × half, widened
-	f16s kind = "F16S" // f16 that also stores the widened weights
-	bfs  kind = "BFS"  // float32 × bfloat16, widened by shift and mask, odd columns first
-	bf   kind = "BF"   // bfloat16 pairs, VDPBF16PS
-	i8   kind = "I8"   // four bytes, VPDPBUSD
-	i8w  kind = "I8W"  // four bytes, widened to words for VPMADDWD
+	f32 kind = "F32" // float32 × float32
+	f16 kind = "F16" // float32 × half, widened
+	bfs kind = "BFS" // float32 × bfloat16, widened by shift and mask; activations with the odd column of a pair first
+	bf  kind = "BF"  // bfloat16 pairs, VDPBF16PS
+	i8  kind = "I8"  // four bytes, VPDPBUSD
+	i8w kind = "I8W" // four bytes, widened to words for VPMADDWD
 )
 
 // stepBytes is the length of one step in a panel: one column of k for float32 and half, two for bfloat16,
 // four for int8.
 func (t tile) stepBytes() int {
-	if t.kind == f16 || t.kind == f16s {
+	if t.kind == f16 {
 		return 64
 	}
 	return 128
@@ -65,7 +66,11 @@ func (t tile) name() string {
 	if t.wide {
 		s = "Z"
 	}
-	return fmt.Sprintf("mul%s%s%dx%d", t.kind, s, t.rows, t.vecs)
+	kind := string(t.kind)
+	if t.keep {
+		kind += "Keep"
+	}
+	return fmt.Sprintf("mul%s%s%dx%d", kind, s, t.rows, t.vecs)
 }
 
 // r returns vector register i of the tile's width.
@@ -137,7 +142,7 @@ type emission struct {
 	tile
 	rows  rowPointers
 	w, pf panelPointers
-	spill GPVirtual // where f16s stores the widened weights
+	spill GPVirtual // where keep stores the widened weights
 	k     GPVirtual
 	wReg  []int // registers for weights
 	bReg  []int // registers for broadcast activations
@@ -147,7 +152,7 @@ type emission struct {
 }
 
 const floatSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)"
-const spillSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)"
+const keepSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)"
 const int8Signature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)"
 
 // generate writes the tile's function.
@@ -156,8 +161,8 @@ func (t tile) generate() {
 	switch {
 	case t.integer():
 		signature = int8Signature
-	case t.kind == f16s:
-		signature = spillSignature
+	case t.keep:
+		signature = keepSignature
 	}
 	text(t.name(), signature, t.name()+" is a tile of matMul: see kernel_amd64.go for the arguments.")
 	e := &emission{tile: t}
@@ -178,7 +183,7 @@ func (t tile) generate() {
 		}
 	}
 	e.k = arg("k")
-	if t.kind == f16s {
+	if t.keep {
 		e.spill = arg("wide")
 	}
 	e.allocate()
@@ -276,8 +281,8 @@ func (e *emission) loop() {
 	advance := func(steps int) {
 		ADDQ(I32(int32(steps*e.stepBytes())), e.w.base)
 		ADDQ(I32(int32(steps*e.stepBytes())), e.pf.base)
-		if e.kind == f16s {
-			ADDQ(I32(int32(steps*128)), e.spill)
+		if e.keep {
+			ADDQ(I32(int32(steps*e.wideStep())), e.spill)
 		}
 		e.rows.advance(steps * e.aBytes())
 	}
@@ -323,8 +328,8 @@ func (e *emission) step(u int) {
 		e.half(u, u*e.aBytes(), false)
 		return
 	}
-	e.half(u, u*e.aBytes()+4, true)
-	e.half(u, u*e.aBytes(), false)
+	e.half(u, u*e.aBytes(), true)
+	e.half(u, u*e.aBytes()+4, false)
 }
 
 // prefetch touches the lines which a later step will read, in every panel of the tile.
@@ -413,9 +418,6 @@ func (e *emission) load(u, v, w int, odd bool) {
 	switch {
 	case e.kind == f16:
 		VCVTPH2PS(m, r)
-	case e.kind == f16s:
-		VCVTPH2PS(m, r)
-		VMOVUPS(r, Mem{Base: e.spill, Disp: u*128 + in*4*e.columns()})
 	case e.kind == bfs && !odd:
 		if e.wide {
 			VPSLLD(Imm(16), m, r)
@@ -432,6 +434,21 @@ func (e *emission) load(u, v, w int, odd bool) {
 	default:
 		VMOVUPS(m, r)
 	}
+	if e.keep {
+		at := u*e.wideStep() + in*4*e.columns()
+		if e.kind == bfs && !odd {
+			at += 128
+		}
+		VMOVUPS(r, Mem{Base: e.spill, Disp: at})
+	}
+}
+
+// wideStep is the length of a step of a panel as float32.
+func (t tile) wideStep() int {
+	if t.kind == bfs {
+		return 256
+	}
+	return 128
 }
 
 // multiply adds b·w to the accumulator.
@@ -482,25 +499,33 @@ func (e *emission) finish() {
 // wideTiles writes the tiles of Z registers of one kind: 1 … 14 rows × one panel, and with few rows several panels.
 func wideTiles(k kind) {
 	for rows := 1; rows <= 14; rows++ {
-		tile{true, k, rows, 2}.generate()
+		tile{wide: true, kind: k, rows: rows, vecs: 2}.generate()
 	}
-	if k == f16s {
-		return
-	}
-	tile{true, k, 1, 8}.generate()
-	tile{true, k, 2, 8}.generate()
-	tile{true, k, 3, 4}.generate()
-	tile{true, k, 4, 4}.generate()
+	tile{wide: true, kind: k, rows: 1, vecs: 8}.generate()
+	tile{wide: true, kind: k, rows: 2, vecs: 8}.generate()
+	tile{wide: true, kind: k, rows: 3, vecs: 4}.generate()
+	tile{wide: true, kind: k, rows: 4, vecs: 4}.generate()
 }
 
 // narrowTiles writes the tiles of Y registers: half a panel for 4 … 6 rows, one panel for 1 … 3, two for 1.
 func narrowTiles(k kind) {
-	tile{false, k, 1, 8}.generate()
+	tile{kind: k, rows: 1, vecs: 8}.generate()
 	for rows := 1; rows <= 3; rows++ {
-		tile{false, k, rows, 4}.generate()
+		tile{kind: k, rows: rows, vecs: 4}.generate()
 	}
 	for rows := 4; rows <= 6; rows++ {
-		tile{false, k, rows, 2}.generate()
+		tile{kind: k, rows: rows, vecs: 2}.generate()
+	}
+}
+
+// keepingTiles writes the tiles that store the widened weights, for the rows a first block of several can have.
+func keepingTiles(k kind) {
+	for rows := 7; rows <= 14; rows++ {
+		tile{wide: true, kind: k, rows: rows, vecs: 2, keep: true}.generate()
+	}
+	tile{kind: k, rows: 3, vecs: 4, keep: true}.generate()
+	for rows := 4; rows <= 6; rows++ {
+		tile{kind: k, rows: rows, vecs: 2, keep: true}.generate()
 	}
 }
 
@@ -509,17 +534,18 @@ func floatTiles() {
 		wideTiles(k)
 		narrowTiles(k)
 	}
-	wideTiles(f16s)
+	keepingTiles(f16)
+	keepingTiles(bfs)
 }
 
 func int8Tiles() {
 	wideTiles(i8)
 	narrowTiles(i8)
 	for rows := 1; rows <= 8; rows++ {
-		tile{true, i8w, rows, 2}.generate()
+		tile{wide: true, kind: i8w, rows: rows, vecs: 2}.generate()
 	}
 	for rows := 1; rows <= 4; rows++ {
-		tile{false, i8w, rows, 2}.generate()
+		tile{kind: i8w, rows: rows, vecs: 2}.generate()
 	}
 }
 
