@@ -13,16 +13,19 @@ import (
 // compressor makes frames that are the same on every machine: one thread, a
 // window within maxWindow, no checksum of its own. Its memory is taken when it
 // is first used.
-type compressor struct{ e *zstd.Encoder }
+type compressor struct {
+	level zstd.EncoderLevel
+	e     *zstd.Encoder
+}
 
 func (c *compressor) init() (err error) {
 	if c.e != nil {
 		return nil
 	}
 	c.e, err = zstd.NewWriter(nil,
-		zstd.WithEncoderLevel(zstd.SpeedBestCompression),
+		zstd.WithEncoderLevel(c.level),
 		zstd.WithEncoderConcurrency(1),
-		zstd.WithWindowSize(4<<20),
+		zstd.WithWindowSize(1<<20),
 		zstd.WithEncoderCRC(false),
 	)
 	return err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Writer writes one .msz file: named sections first, then tensors, each in the
@@ -20,7 +22,7 @@ type Writer struct {
 	done bool
 
 	compressTensors bool
-	compressor      compressor
+	text, weights   compressor
 	texts           [][]byte // stored bytes of the sections, until placed
 	placed          bool     // data has begun; no more sections
 	dataStart       int64    // where the data begins, by the guess of the header's length
@@ -63,6 +65,8 @@ func Create(path string, h Header, opts ...WriteOption) (*Writer, error) {
 func newWriter(path string, out output, h Header, opts ...WriteOption) (*Writer, error) {
 	h.Container, h.Architecture, h.Quantization = Version, Architecture, Quantization
 	w := &Writer{out: out, path: path, dir: directory{header: h}, names: map[string]bool{}}
+	// Weights are mostly noise: more effort would gain them nothing.
+	w.text.level, w.weights.level = zstd.SpeedBestCompression, zstd.SpeedBetterCompression
 	for _, o := range opts {
 		o(w)
 	}
@@ -104,7 +108,7 @@ func (w *Writer) AddSection(name string, data []byte) error {
 	if err := w.admit("s", name); err != nil {
 		return err
 	}
-	packed, err := w.compressor.compressText(data)
+	packed, err := w.text.compressText(data)
 	if err != nil {
 		return w.fail(name, err)
 	}
@@ -223,7 +227,7 @@ func (w *Writer) pack(t *TensorInfo, start int64) error {
 	}
 	behind := align(start + t.Size)
 	stored, crc, err := w.stream(behind, func(dst io.Writer) error {
-		return w.compressor.compress(dst, io.NewSectionReader(w.out, start, t.Size), t.Size)
+		return w.weights.compress(dst, io.NewSectionReader(w.out, start, t.Size), t.Size)
 	})
 	if err != nil || !worth(stored, t.Size) {
 		return err
