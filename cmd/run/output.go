@@ -17,9 +17,9 @@ import (
 type output struct {
 	name string
 	w    io.Writer
-	file *os.File // w if it is a regular file that can be cut, else nil
-	pack frames   // nil for plain text
-	each bool     // every record is written at once
+	file storage // w if it is a regular file, else nil
+	pack frames  // nil for plain text
+	each bool    // every record is written at once
 
 	mu   sync.Mutex
 	err  error  // the first failure; nothing is written after it
@@ -34,6 +34,12 @@ type output struct {
 	safe    point     // after the last write, all records before it included
 	logged  int       // lines of the journal's last entry
 	due     time.Time // of the next journal entry
+}
+
+// storage is what an [os.File] of a regular file can do besides.
+type storage interface {
+	Truncate(size int64) error
+	Sync() error
 }
 
 // point is a place in the output where it can be continued.
