@@ -4,6 +4,616 @@
 
 #include "textflag.h"
 
+// func epilogueZ(dst *float32, ldd int, rows int, n int, bias *float32, residual *float32, ldr int, floor float32)
+// Requires: AVX, AVX512F
+TEXT ·epilogueZ(SB), NOSPLIT, $0-60
+	MOVQ         dst+0(FP), AX
+	MOVQ         ldd+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         bias+32(FP), BX
+	MOVQ         residual+40(FP), SI
+	MOVQ         ldr+48(FP), DI
+	VBROADCASTSS floor+56(FP), Z8
+	TESTQ        SI, SI
+	JNZ          residual
+	TESTQ        BX, BX
+	JNZ          bias
+
+neither:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   neithertail
+
+neitherloop:
+	VMOVUPS (R9), Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS Z0, (R9)
+	VMOVUPS 64(R9), Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS Z0, 64(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     neitherloop
+
+neithertail:
+	ADDQ         $0x20, R8
+	JZ           neitherdone
+	VPBROADCASTD R8, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+
+neitherdone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  neither
+	JMP  end
+
+bias:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   biastail
+
+biasloop:
+	VMOVUPS (R9), Z0
+	VMOVUPS (R10), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS Z0, (R9)
+	VMOVUPS 64(R9), Z0
+	VMOVUPS 64(R10), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS Z0, 64(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     biasloop
+
+biastail:
+	ADDQ         $0x20, R8
+	JZ           biasdone
+	VPBROADCASTD R8, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R10), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R10), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+
+biasdone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  bias
+	JMP  end
+
+residual:
+	TESTQ BX, BX
+	JNZ   both
+
+only:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   onlytail
+
+onlyloop:
+	VMOVUPS (R9), Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS (R11), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (R9)
+	VMOVUPS 64(R9), Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS 64(R11), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     onlyloop
+
+onlytail:
+	ADDQ         $0x20, R8
+	JZ           onlydone
+	VPBROADCASTD R8, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R11), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R11), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+
+onlydone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  only
+	JMP  end
+
+both:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   bothtail
+
+bothloop:
+	VMOVUPS (R9), Z0
+	VMOVUPS (R10), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS (R11), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (R9)
+	VMOVUPS 64(R9), Z0
+	VMOVUPS 64(R10), Z1
+	VADDPS  Z1, Z0, Z0
+	VMAXPS  Z0, Z8, Z0
+	VMOVUPS 64(R11), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     bothloop
+
+bothtail:
+	ADDQ         $0x20, R8
+	JZ           bothdone
+	VPBROADCASTD R8, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R10), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R11), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R10), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VMAXPS       Z0, Z8, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R11), K1, Z1
+	VADDPS       Z1, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+
+bothdone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  both
+
+end:
+	VZEROUPPER
+	RET
+
+DATA iota32<>+0(SB)/4, $0x00000000
+DATA iota32<>+4(SB)/4, $0x00000001
+DATA iota32<>+8(SB)/4, $0x00000002
+DATA iota32<>+12(SB)/4, $0x00000003
+DATA iota32<>+16(SB)/4, $0x00000004
+DATA iota32<>+20(SB)/4, $0x00000005
+DATA iota32<>+24(SB)/4, $0x00000006
+DATA iota32<>+28(SB)/4, $0x00000007
+DATA iota32<>+32(SB)/4, $0x00000008
+DATA iota32<>+36(SB)/4, $0x00000009
+DATA iota32<>+40(SB)/4, $0x0000000a
+DATA iota32<>+44(SB)/4, $0x0000000b
+DATA iota32<>+48(SB)/4, $0x0000000c
+DATA iota32<>+52(SB)/4, $0x0000000d
+DATA iota32<>+56(SB)/4, $0x0000000e
+DATA iota32<>+60(SB)/4, $0x0000000f
+DATA iota32<>+64(SB)/4, $0x00000010
+DATA iota32<>+68(SB)/4, $0x00000011
+DATA iota32<>+72(SB)/4, $0x00000012
+DATA iota32<>+76(SB)/4, $0x00000013
+DATA iota32<>+80(SB)/4, $0x00000014
+DATA iota32<>+84(SB)/4, $0x00000015
+DATA iota32<>+88(SB)/4, $0x00000016
+DATA iota32<>+92(SB)/4, $0x00000017
+DATA iota32<>+96(SB)/4, $0x00000018
+DATA iota32<>+100(SB)/4, $0x00000019
+DATA iota32<>+104(SB)/4, $0x0000001a
+DATA iota32<>+108(SB)/4, $0x0000001b
+DATA iota32<>+112(SB)/4, $0x0000001c
+DATA iota32<>+116(SB)/4, $0x0000001d
+DATA iota32<>+120(SB)/4, $0x0000001e
+DATA iota32<>+124(SB)/4, $0x0000001f
+GLOBL iota32<>(SB), RODATA|NOPTR, $128
+
+// func epilogueY(dst *float32, ldd int, rows int, n int, bias *float32, residual *float32, ldr int, floor float32)
+// Requires: AVX, AVX2
+TEXT ·epilogueY(SB), NOSPLIT, $0-60
+	MOVQ         dst+0(FP), AX
+	MOVQ         ldd+8(FP), CX
+	MOVQ         rows+16(FP), DX
+	MOVQ         bias+32(FP), BX
+	MOVQ         residual+40(FP), SI
+	MOVQ         ldr+48(FP), DI
+	VBROADCASTSS floor+56(FP), Y8
+	TESTQ        SI, SI
+	JNZ          residual
+	TESTQ        BX, BX
+	JNZ          bias
+
+neither:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   neithertail
+
+neitherloop:
+	VMOVUPS (R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, (R9)
+	VMOVUPS 32(R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, 32(R9)
+	VMOVUPS 64(R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, 64(R9)
+	VMOVUPS 96(R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, 96(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     neitherloop
+
+neithertail:
+	ADDQ         $0x20, R8
+	JZ           neitherdone
+	VMOVD        R8, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+
+neitherdone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  neither
+	JMP  end
+
+bias:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   biastail
+
+biasloop:
+	VMOVUPS (R9), Y0
+	VMOVUPS (R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, (R9)
+	VMOVUPS 32(R9), Y0
+	VMOVUPS 32(R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, 32(R9)
+	VMOVUPS 64(R9), Y0
+	VMOVUPS 64(R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, 64(R9)
+	VMOVUPS 96(R9), Y0
+	VMOVUPS 96(R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS Y0, 96(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     biasloop
+
+biastail:
+	ADDQ         $0x20, R8
+	JZ           biasdone
+	VMOVD        R8, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+
+biasdone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  bias
+	JMP  end
+
+residual:
+	TESTQ BX, BX
+	JNZ   both
+
+only:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   onlytail
+
+onlyloop:
+	VMOVUPS (R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS (R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (R9)
+	VMOVUPS 32(R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 32(R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(R9)
+	VMOVUPS 64(R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 64(R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 64(R9)
+	VMOVUPS 96(R9), Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 96(R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 96(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     onlyloop
+
+onlytail:
+	ADDQ         $0x20, R8
+	JZ           onlydone
+	VMOVD        R8, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+
+onlydone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  only
+	JMP  end
+
+both:
+	MOVQ AX, R9
+	MOVQ BX, R10
+	MOVQ SI, R11
+	MOVQ n+24(FP), R8
+	SUBQ $0x20, R8
+	JL   bothtail
+
+bothloop:
+	VMOVUPS (R9), Y0
+	VMOVUPS (R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS (R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (R9)
+	VMOVUPS 32(R9), Y0
+	VMOVUPS 32(R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 32(R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(R9)
+	VMOVUPS 64(R9), Y0
+	VMOVUPS 64(R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 64(R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 64(R9)
+	VMOVUPS 96(R9), Y0
+	VMOVUPS 96(R10), Y1
+	VADDPS  Y1, Y0, Y0
+	VMAXPS  Y0, Y8, Y0
+	VMOVUPS 96(R11), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 96(R9)
+	ADDQ    $+128, R9
+	ADDQ    $+128, R10
+	ADDQ    $+128, R11
+	SUBQ    $0x20, R8
+	JGE     bothloop
+
+bothtail:
+	ADDQ         $0x20, R8
+	JZ           bothdone
+	VMOVD        R8, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R10), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VMAXPS       Y0, Y8, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R11), Y14, Y1
+	VADDPS       Y1, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+
+bothdone:
+	ADDQ CX, AX
+	ADDQ DI, SI
+	DECQ DX
+	JNZ  both
+
+end:
+	VZEROUPPER
+	RET
+
 // func addZ(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·addZ(SB), NOSPLIT, $0-32
@@ -51,40 +661,6 @@ tail:
 done:
 	VZEROUPPER
 	RET
-
-DATA iota32<>+0(SB)/4, $0x00000000
-DATA iota32<>+4(SB)/4, $0x00000001
-DATA iota32<>+8(SB)/4, $0x00000002
-DATA iota32<>+12(SB)/4, $0x00000003
-DATA iota32<>+16(SB)/4, $0x00000004
-DATA iota32<>+20(SB)/4, $0x00000005
-DATA iota32<>+24(SB)/4, $0x00000006
-DATA iota32<>+28(SB)/4, $0x00000007
-DATA iota32<>+32(SB)/4, $0x00000008
-DATA iota32<>+36(SB)/4, $0x00000009
-DATA iota32<>+40(SB)/4, $0x0000000a
-DATA iota32<>+44(SB)/4, $0x0000000b
-DATA iota32<>+48(SB)/4, $0x0000000c
-DATA iota32<>+52(SB)/4, $0x0000000d
-DATA iota32<>+56(SB)/4, $0x0000000e
-DATA iota32<>+60(SB)/4, $0x0000000f
-DATA iota32<>+64(SB)/4, $0x00000010
-DATA iota32<>+68(SB)/4, $0x00000011
-DATA iota32<>+72(SB)/4, $0x00000012
-DATA iota32<>+76(SB)/4, $0x00000013
-DATA iota32<>+80(SB)/4, $0x00000014
-DATA iota32<>+84(SB)/4, $0x00000015
-DATA iota32<>+88(SB)/4, $0x00000016
-DATA iota32<>+92(SB)/4, $0x00000017
-DATA iota32<>+96(SB)/4, $0x00000018
-DATA iota32<>+100(SB)/4, $0x00000019
-DATA iota32<>+104(SB)/4, $0x0000001a
-DATA iota32<>+108(SB)/4, $0x0000001b
-DATA iota32<>+112(SB)/4, $0x0000001c
-DATA iota32<>+116(SB)/4, $0x0000001d
-DATA iota32<>+120(SB)/4, $0x0000001e
-DATA iota32<>+124(SB)/4, $0x0000001f
-GLOBL iota32<>(SB), RODATA|NOPTR, $128
 
 // func addY(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX2

@@ -4,6 +4,16 @@
 
 package simd
 
+// epilogueZ sets dst = max(dst + bias, floor) + residual for rows ≥ 1 of n ≥ 1 elements, strides in bytes; without the bias or the residual where that is nil.
+//
+//go:noescape
+func epilogueZ(dst *float32, ldd int, rows int, n int, bias *float32, residual *float32, ldr int, floor float32)
+
+// epilogueY sets dst = max(dst + bias, floor) + residual for rows ≥ 1 of n ≥ 1 elements, strides in bytes; without the bias or the residual where that is nil.
+//
+//go:noescape
+func epilogueY(dst *float32, ldd int, rows int, n int, bias *float32, residual *float32, ldr int, floor float32)
+
 // addZ sets dst[i] = x[i] + y[i].
 //
 //go:noescape

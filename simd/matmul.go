@@ -120,28 +120,38 @@ func checkMatMul(name string, dst, ldd, m, n, k, p0, p1 int, x, w bool, e *Epilo
 
 // apply applies the epilogue to columns [c0,c1) of rows [r0,r1) of dst.
 func (e *Epilogue) apply(dst []float32, ldd, r0, r1, c0, c1 int) {
-	if e == nil {
+	if e == nil || r0 == r1 || e.Bias == nil && e.Residual == nil && e.Activation == ActNone {
 		return
 	}
+	if e.Activation <= ActReLU {
+		active.epilogue(e, dst, ldd, r0, r1, c0, c1)
+		return
+	}
+	act := [...]func(dst, x []float32){ActGELU: active.gelu, ActGELUTanh: active.geluTanh, ActTanh: active.tanh, ActSwish: active.swish}[e.Activation]
 	for r := r0; r < r1; r++ {
 		row := dst[r*ldd+c0 : r*ldd+c1]
 		if e.Bias != nil {
 			active.add(row, row, e.Bias[c0:c1])
 		}
-		switch e.Activation {
-		case ActReLU:
-			active.relu(row, row)
-		case ActGELU:
-			active.gelu(row, row)
-		case ActGELUTanh:
-			active.geluTanh(row, row)
-		case ActTanh:
-			active.tanh(row, row)
-		case ActSwish:
-			active.swish(row, row)
-		}
+		act(row, row)
 		if e.Residual != nil {
 			active.add(row, row, e.Residual[r*e.LdResidual+c0:r*e.LdResidual+c1])
+		}
+	}
+}
+
+// epilogueGeneric is apply for no activation and ReLU.
+func epilogueGeneric(e *Epilogue, dst []float32, ldd, r0, r1, c0, c1 int) {
+	for r := r0; r < r1; r++ {
+		row := dst[r*ldd+c0 : r*ldd+c1]
+		if e.Bias != nil {
+			addGeneric(row, row, e.Bias[c0:c1])
+		}
+		if e.Activation == ActReLU {
+			reluGeneric(row, row)
+		}
+		if e.Residual != nil {
+			addGeneric(row, row, e.Residual[r*e.LdResidual+c0:r*e.LdResidual+c1])
 		}
 	}
 }

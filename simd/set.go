@@ -29,6 +29,8 @@ type kernels struct {
 	matMulBF16 func(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue)
 	matMulI8   func(dst []float32, ldd int, x []uint8, ldx int, xscale []float32, m int, w []int8, scale []float32, comp []int32, n, k, p0, p1 int, e *Epilogue)
 
+	epilogue func(e *Epilogue, dst []float32, ldd, r0, r1, c0, c1 int)
+
 	add       func(dst, a, b []float32)
 	scale     func(dst, x []float32, s float32)
 	axpy      func(dst []float32, a float32, x []float32)

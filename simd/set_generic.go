@@ -15,6 +15,7 @@ var generic = kernels{
 	matMulF16:      matMulF16Generic,
 	matMulBF16:     matMulBF16Generic,
 	matMulI8:       matMulI8Generic,
+	epilogue:       epilogueGeneric,
 	add:            addGeneric,
 	scale:          scaleGeneric,
 	axpy:           axpyGeneric,

@@ -15,6 +15,7 @@ type vectorKernels struct {
 	subTwo                                 func(dst, x *float32, n int, a, b float32)
 	dot                                    func(x, y *float32, n int) float32
 	max                                    func(x *float32, n int) float32
+	epilogue                               func(dst *float32, ldd, rows, n int, bias, residual *float32, ldr int, floor float32)
 	maxBits                                func(x *float32, n int) uint32
 	expSum                                 func(x *float32, n int, m float32) float32
 	expSumTo                               func(dst, x *float32, n int, m float32) float32
@@ -41,6 +42,7 @@ var vectorsAVX2 = vectorKernels{
 	subTwo:         subTwoY,
 	dot:            dotY,
 	max:            maxY,
+	epilogue:       epilogueY,
 	maxBits:        maxBitsY,
 	expSum:         expSumY,
 	expSumTo:       expSumToY,
@@ -67,6 +69,7 @@ var vectorsAVX512 = vectorKernels{
 	subTwo:         subTwoZ,
 	dot:            dotZ,
 	max:            maxZ,
+	epilogue:       epilogueZ,
 	maxBits:        maxBitsZ,
 	expSum:         expSumZ,
 	expSumTo:       expSumToZ,
@@ -136,6 +139,7 @@ func (v *vectorKernels) use(k *kernels) {
 		return firstAboveGeneric(x, i, t)
 	}
 	k.quantizeRow = v.quantizeRow
+	k.epilogue = v.epilogueTile
 	k.slotSoftmax = v.slotSoftmaxRow
 	v.useMemory(k)
 }
@@ -185,6 +189,21 @@ func (v *vectorKernels) useMemory(k *kernels) {
 		}
 		v.scores(&dst[0], &q[0], &keys[0], 4*ldk, len(dst), len(q), s)
 	}
+}
+
+func (v *vectorKernels) epilogueTile(e *Epilogue, dst []float32, ldd, r0, r1, c0, c1 int) {
+	var bias, residual *float32
+	if e.Bias != nil {
+		bias = &e.Bias[c0]
+	}
+	if e.Residual != nil {
+		residual = &e.Residual[r0*e.LdResidual+c0]
+	}
+	floor := negInf
+	if e.Activation == ActReLU {
+		floor = 0
+	}
+	v.epilogue(&dst[r0*ldd+c0], 4*ldd, r1-r0, c1-c0, bias, residual, 4*e.LdResidual, floor)
 }
 
 func (v *vectorKernels) quantizeRow(dst []uint8, x []float32) float32 {

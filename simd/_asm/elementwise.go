@@ -2,6 +2,7 @@ package main
 
 import (
 	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
@@ -35,6 +36,7 @@ const mapSignature = "func(dst *float32, x *float32, n int)"
 
 // elementwise generates the kernels of vector.go, exp.go and activation.go.
 func elementwise() {
+	epilogues()
 	each("add", "func(dst *float32, x *float32, y *float32, n int)", "sets dst[i] = x[i] + y[i].", []string{"y"}, nil,
 		func(g vec) { VADDPS(g.r(1), g.r(0), g.r(0)) })
 	each("scale", "func(dst *float32, x *float32, n int, s float32)", "sets dst[i] = s·x[i].", nil,
@@ -75,6 +77,56 @@ func elementwise() {
 			}
 		})
 	})
+}
+
+// epilogues generates the row pass after a product: bias, a floor (0 for ReLU, -Inf for none), residual.
+func epilogues() {
+	both("epilogue", "func(dst *float32, ldd int, rows int, n int, bias *float32, residual *float32, ldr int, floor float32)",
+		"sets dst = max(dst + bias, floor) + residual for rows ≥ 1 of n ≥ 1 elements, strides in bytes; without the bias or the residual where that is nil.",
+		func(g vec) {
+			d, ldd, rows, bias, res, ldr := arg("dst"), arg("ldd"), arg("rows"), arg("bias"), arg("residual"), arg("ldr")
+			g.spread("floor", 8)
+			n, x, b, y := GP64(), GP64(), GP64(), GP64()
+			pass := func(label string, withBias, withResidual bool) {
+				Label(label)
+				MOVQ(d, x)
+				MOVQ(bias, b)
+				MOVQ(res, y)
+				Load(Param("n"), n)
+				g.blocks(label, n, []Register{x, b, y}, func(masked bool) {
+					for v := range g.count() {
+						g.load(x, v, masked, 0)
+						if withBias {
+							g.load(b, v, masked, 1)
+							VADDPS(g.r(1), g.r(0), g.r(0))
+						}
+						VMAXPS(g.r(0), g.r(8), g.r(0))
+						if withResidual {
+							g.load(y, v, masked, 1)
+							VADDPS(g.r(1), g.r(0), g.r(0))
+						}
+						g.store(0, x, v, masked)
+					}
+				})
+				ADDQ(ldd, d)
+				ADDQ(ldr, res)
+				DECQ(rows)
+				JNZ(LabelRef(label))
+				JMP(LabelRef("end"))
+			}
+			TESTQ(res, res)
+			JNZ(LabelRef("residual"))
+			TESTQ(bias, bias)
+			JNZ(LabelRef("bias"))
+			pass("neither", false, false)
+			pass("bias", true, false)
+			Label("residual")
+			TESTQ(bias, bias)
+			JNZ(LabelRef("both"))
+			pass("only", false, true)
+			pass("both", true, true)
+			Label("end")
+		})
 }
 
 // logistic sets register 0 to x / (1 + e^u) with x in register 0 and u in 3.
