@@ -153,23 +153,13 @@ func readSubwordVocabulary(r io.Reader, name string, threshold int) (map[string]
 		if !ok || strings.Contains(count, " ") || !isPythonInt(count) {
 			return nil, corruptLine(name, i+1, "%q, want \"symbol count\"", shorten(line))
 		}
-		if pythonIntAtLeast(count, threshold) {
+		n, err := strconv.ParseInt(strings.ReplaceAll(pythonStrip(count), "_", ""), 10, 64)
+		if err != nil {
+			return nil, corruptLine(name, i+1, "count %q, want a number below 2⁶³", shorten(count))
+		}
+		if threshold <= 0 || n >= int64(threshold) {
 			vocabulary[w] = struct{}{}
 		}
 	}
 	return vocabulary, nil
-}
-
-// pythonIntAtLeast compares a number that [isPythonInt] accepts. Thresholds
-// of 0 or less let everything pass.
-func pythonIntAtLeast(s string, threshold int) bool {
-	if threshold <= 0 {
-		return true
-	}
-	s = strings.ReplaceAll(pythonStrip(s), "_", "")
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return s[0] != '-' // beyond int64
-	}
-	return n >= int64(threshold)
 }

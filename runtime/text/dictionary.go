@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"memsizer/format"
@@ -86,18 +87,18 @@ func cutLast(s string) (before, after string, ok bool) {
 }
 
 // isPythonInt reports whether Python's int() takes s: an optional sign, then
-// digits, between which a single underscore may stand.
+// decimal digits of any script, between which a single underscore may stand.
 func isPythonInt(s string) bool {
 	s = pythonStrip(s)
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		s = s[1:]
 	}
 	digit := false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
+	for _, r := range s {
+		switch {
+		case unicode.IsDigit(r):
 			digit = true
-		case c == '_' && digit:
+		case r == '_' && digit:
 			digit = false
 		default:
 			return false

@@ -39,7 +39,7 @@ func Needs(t format.Tokenization) ([]Need, error) {
 	case "subword_nmt", "fastbpe":
 		needs = append(needs, Need{format.SectionBPECodes, "--bpe-codes"})
 		if t.BPEVocabularyThreshold != 0 {
-			needs = append(needs, Need{format.SectionBPEVocab, "--bpe-vocabulary"})
+			needs = append(needs, Need{format.SectionBPEVocab, "--bpe-vocab"})
 		}
 	case "sentencepiece", "byte_bpe":
 		needs = append(needs, Need{format.SectionSentencePiece, "--sentencepiece-model"})
@@ -119,12 +119,13 @@ func collect(t format.Tokenization, section func(name string) ([]byte, error)) (
 			return nil, fmt.Errorf("text: section %q: %w", name, err)
 		}
 	}
+	there := func(name string) bool { _, ok := have[name]; return ok }
 	var missing []string
-	if have[format.SectionSourceDict] == nil && have[format.SectionTargetDict] == nil {
-		missing = append(missing, fmt.Sprintf("section %q (option --source-dict or --target-dict of the converter)", format.SectionTargetDict))
+	if !there(format.SectionSourceDict) && !there(format.SectionTargetDict) {
+		missing = append(missing, fmt.Sprintf("section %q (option --target-dict, or --dict, of the converter)", format.SectionTargetDict))
 	}
 	for _, n := range needs {
-		if have[n.Section] == nil {
+		if !there(n.Section) {
 			missing = append(missing, fmt.Sprintf("section %q (option %s of the converter)", n.Section, n.Option))
 		}
 	}
