@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -28,7 +29,7 @@ type builder struct {
 type builtTensor struct {
 	shape  []int
 	values []float32
-	dtype  string // "F32" if empty; integers are written as zeros
+	dtype  string // "F32" if empty; F64 is written times 1e30, I64 as zeros
 }
 
 // fill gives values that tell tensors and elements apart.
@@ -188,7 +189,7 @@ func (b *builder) writeTo(t testing.TB, path string) {
 			binary.Write(&data, binary.LittleEndian, v.values)
 		case "F64":
 			for _, x := range v.values {
-				binary.Write(&data, binary.LittleEndian, float64(x)*1e300)
+				binary.Write(&data, binary.LittleEndian, float64(x)*1e30)
 			}
 		case "I64":
 			data.Write(make([]byte, 8*count(v.shape)))
@@ -218,4 +219,15 @@ func (b *builder) config(t *testing.T) format.Config {
 	m := load(t, b.write(t), plainText())
 	checkSpecs(t, m)
 	return m.Config
+}
+
+// inMemory is a tensor without a file.
+func inMemory(v builtTensor) fileTensor {
+	data := new(bytes.Buffer)
+	binary.Write(data, binary.LittleEndian, v.values)
+	typ := "float32"
+	if v.dtype == "I64" {
+		typ = "int64"
+	}
+	return fileTensor{dims: v.shape, typ: typ, stored: count(v.shape), bytes: func() io.Reader { return bytes.NewReader(data.Bytes()) }}
 }

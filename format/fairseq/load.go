@@ -188,12 +188,11 @@ func settingsFor(c *checkpoint, opts *Options, fallback *settings) (*settings, e
 	set := &c.settings
 	args := opts.Args
 	if args == "" && set.empty() {
-		if fallback != nil {
-			return fallback, nil
-		}
 		if p := filepath.Join(filepath.Dir(c.path), "args.json"); exists(p) {
 			args = p
 			c.notes = append(c.notes, "settings from args.json beside the checkpoint")
+		} else if fallback != nil {
+			return fallback, nil
 		}
 	}
 	if args == "" {
