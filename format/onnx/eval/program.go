@@ -53,7 +53,7 @@ func newProgram(g *onnx.Graph, opset int64, outer scope) (*Program, error) {
 	}
 	p.order = order
 	for pos, i := range order {
-		uses(&g.Nodes[i], func(name string) { p.last[name] = pos })
+		Uses(&g.Nodes[i], func(name string) { p.last[name] = pos })
 	}
 	for i := range g.Outputs {
 		p.last[g.Outputs[i].Name] = math.MaxInt
@@ -61,8 +61,9 @@ func newProgram(g *onnx.Graph, opset int64, outer scope) (*Program, error) {
 	return p, nil
 }
 
-// uses calls fn with every value that a node or its subgraphs read.
-func uses(n *onnx.Node, fn func(string)) {
+// Uses calls fn with every value that a node or its subgraphs read, those that
+// the subgraphs make themselves included.
+func Uses(n *onnx.Node, fn func(string)) {
 	for _, in := range n.Inputs {
 		fn(in)
 	}
@@ -72,7 +73,7 @@ func uses(n *onnx.Node, fn func(string)) {
 				continue
 			}
 			for j := range g.Nodes {
-				uses(&g.Nodes[j], fn)
+				Uses(&g.Nodes[j], fn)
 			}
 			for j := range g.Outputs {
 				fn(g.Outputs[j].Name)
@@ -119,7 +120,7 @@ func Order(g *onnx.Graph, outside func(string) bool) ([]int, error) {
 	}
 	for i := range g.Nodes {
 		var missing string
-		uses(&g.Nodes[i], func(name string) {
+		Uses(&g.Nodes[i], func(name string) {
 			from, ok := made[name]
 			switch {
 			case name == "" || ok && from < 0 || outside != nil && outside(name):
@@ -226,7 +227,7 @@ func (p *Program) run(inputs map[string]*Tensor, want []string, outer scope) (ma
 		if err := r.step(n); err != nil {
 			return nil, fmt.Errorf("%s: %w", Position(p.graph, i), err)
 		}
-		uses(n, func(name string) {
+		Uses(n, func(name string) {
 			if p.last[name] == pos && !slices.Contains(want, name) {
 				delete(r.values, name)
 			}

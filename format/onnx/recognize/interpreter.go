@@ -59,22 +59,24 @@ func newGraph(f *onnx.File) (*graph, error) {
 			}
 		}
 		if g.live[i] {
-			for _, in := range n.Inputs {
-				wanted[in] = true
-			}
+			eval.Uses(n, func(in string) { wanted[in] = true })
 		}
 	}
 	return g, nil
 }
 
 // place returns node i, for messages.
-func (g *graph) place(i int) place { return place{g, i} }
+func (g *graph) place(i int) place { return place{graph: g, node: i} }
 
 func (p place) String() string {
 	if p.node < 0 || p.graph == nil {
 		return "the inputs"
 	}
-	return eval.Position(p.graph.file.Graph, p.node)
+	s := eval.Position(p.graph.file.Graph, p.node)
+	if p.inner != nil {
+		s += fmt.Sprintf(", in its branch %s %q", p.inner.OpType, p.inner.Name)
+	}
+	return s
 }
 
 // interpret gives every value of the graph its meaning. Inputs must have been
@@ -99,22 +101,8 @@ func (g *graph) interpret() error {
 		if !g.live[i] {
 			continue
 		}
-		outs := g.step(i)
-		for j, name := range g.file.Graph.Nodes[i].Outputs {
-			if name == "" {
-				continue
-			}
-			var v *value
-			if j < len(outs) {
-				v = outs[j]
-			}
-			if v == nil {
-				v = &value{meaning: &opaque{g.place(i), fmt.Sprintf("its output %d is not understood", j)}}
-			}
-			if _, bad := v.meaning.(*opaque); bad {
-				failed = true
-			}
-			g.values[name] = v
+		if !g.store(&g.file.Graph.Nodes[i], g.step(&g.file.Graph.Nodes[i], g.place(i)), g.place(i)) {
+			failed = true
 		}
 		if !failed {
 			g.depth++
@@ -123,10 +111,65 @@ func (g *graph) interpret() error {
 	return nil
 }
 
+// store keeps the outputs of a node; ok is false if one is not understood.
+func (g *graph) store(n *onnx.Node, outs []*value, at place) (ok bool) {
+	ok = true
+	for j, name := range n.Outputs {
+		if name == "" {
+			continue
+		}
+		var v *value
+		if j < len(outs) {
+			v = outs[j]
+		}
+		if v == nil {
+			v = &value{meaning: &opaque{at, fmt.Sprintf("its output %d is not understood", j)}}
+		}
+		if _, bad := v.meaning.(*opaque); bad {
+			ok = false
+		}
+		g.values[name] = v
+	}
+	return ok
+}
+
+// branch follows the branch of an If whose condition is known.
+func (r *rule) branch() []*value {
+	cond, ok := r.in[0].ints()
+	if !ok || len(cond) != 1 {
+		return r.fail("a condition that does not depend on the inputs' contents")
+	}
+	name := "else_branch"
+	if cond[0] != 0 {
+		name = "then_branch"
+	}
+	a := r.node.Attribute(name)
+	if a == nil || a.Graph() == nil {
+		return r.fail("a branch " + name)
+	}
+	sub := a.Graph()
+	for i := range sub.Initializers {
+		c, err := eval.FromFile(&sub.Initializers[i])
+		if err != nil {
+			return r.fail("constants of a known type")
+		}
+		r.graph.values[sub.Initializers[i].Name] = &value{constant: c, scale: 1, node: r.at}
+	}
+	for i := range sub.Nodes {
+		at := r.at
+		at.inner = &sub.Nodes[i]
+		r.graph.store(&sub.Nodes[i], r.graph.step(&sub.Nodes[i], at), at)
+	}
+	var out []*value
+	for i := range sub.Outputs {
+		out = append(out, r.graph.values[sub.Outputs[i].Name])
+	}
+	return out
+}
+
 // step gives the outputs of one node their meanings.
-func (g *graph) step(i int) []*value {
-	n := &g.file.Graph.Nodes[i]
-	r := &rule{graph: g, node: n, at: g.place(i)}
+func (g *graph) step(n *onnx.Node, at place) []*value {
+	r := &rule{graph: g, node: n, at: at}
 	constant := true
 	var bad *opaque
 	for _, name := range n.Inputs {
@@ -145,6 +188,9 @@ func (g *graph) step(i int) []*value {
 	}
 	if bad != nil {
 		return r.pass(bad)
+	}
+	if n.OpType == "If" && n.Domain == "" && len(r.in) == 1 {
+		return r.branch()
 	}
 	if n.OpType == "Shape" || n.OpType == "Size" {
 		return r.shape()

@@ -3,6 +3,7 @@ package recognize
 import (
 	"fmt"
 
+	"memsizer/format/onnx"
 	"memsizer/format/onnx/eval"
 )
 
@@ -26,7 +27,8 @@ func (v *value) shape() []int {
 // place is a node of one of the graphs.
 type place struct {
 	graph *graph
-	node  int // −1 for an input
+	node  int        // −1 for an input
+	inner *onnx.Node // within it
 }
 
 // meaning is what a value stands for. Meanings are pointers: the same one is
