@@ -13,15 +13,15 @@ func PeakI8(n int) (ops int) { return active.peakI8(n) }
 // PeakBF16 is PeakFMA with the bfloat16 dot product (two operations per number); 0 if the set has none.
 func PeakBF16(n int) (ops int) { return active.peakBF16(n) }
 
-// ReadMemory loads every cache line of p once, in order, and returns the number of bytes read, len(p)
-// rounded down to 512. Over more than four times the last cache it measures DRAM, over less the cache that
-// holds p.
+// ReadMemory loads every cache line of p once, as four streams in order (a product of one row reads its
+// weights so), and returns the number of bytes read, len(p) rounded down to 1024. Over more than four times the last
+// cache it measures DRAM, over less the cache that holds p.
 func ReadMemory(p []byte) (bytes int) {
-	n := len(p) &^ 511
-	for i := 0; i < n; i += piece {
-		active.read(p[i:min(i+piece, n)])
+	quarter := len(p) / 1024 * 256
+	for i := 0; i < quarter; i += piece / 4 {
+		active.read(p[i:], quarter, min(piece/4, quarter-i))
 	}
-	return n
+	return 4 * quarter
 }
 
 func peakFMAGeneric(n int) int {
@@ -37,10 +37,10 @@ func peakFMAGeneric(n int) int {
 
 func peakNone(int) int { return 0 }
 
-func readGeneric(p []byte) {
+func readGeneric(p []byte, stride, n int) {
 	s := byte(0)
-	for i := 0; i < len(p); i += 64 {
-		s += p[i]
+	for i := 0; i < n; i += 64 {
+		s += p[i] + p[stride+i] + p[2*stride+i] + p[3*stride+i]
 	}
 	sink = float32(s)
 }

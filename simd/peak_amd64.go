@@ -23,8 +23,8 @@ func peakI8AVXVNNI(n int) int    { return pieces(peakI8Y, n, 24*64) }
 func peakI8AVX512VNNI(n int) int { return pieces(peakI8Z, n, 48*128) }
 func peakBF16AVX512(n int) int   { return pieces(peakBF16Z, n, 48*64) }
 
-func readAVX2(p []byte)   { readY(&p[0], len(p)) }
-func readAVX512(p []byte) { readZ(&p[0], len(p)) }
+func readAVX2(p []byte, stride, n int)   { readY(&p[0], stride, n) }
+func readAVX512(p []byte, stride, n int) { readZ(&p[0], stride, n) }
 
 // bfloatIsFast tells whether a VDPBF16PS takes less time than the two multiply-adds it stands for, with
 // something left for widening the weights. It takes some 50 µs.

@@ -29,12 +29,12 @@ func peakI8Y(n int)
 //go:noescape
 func peakBF16Z(n int)
 
-// readZ loads n bytes from p, n a multiple of 512 and not zero, and prefetches ahead.
+// readZ loads n bytes, a multiple of 256 and not zero, from each of four places stride bytes apart and prefetches ahead.
 //
 //go:noescape
-func readZ(p *byte, n int)
+func readZ(p *byte, stride int, n int)
 
-// readY loads n bytes from p, n a multiple of 512 and not zero, and prefetches ahead.
+// readY loads n bytes, a multiple of 256 and not zero, from each of four places stride bytes apart and prefetches ahead.
 //
 //go:noescape
-func readY(p *byte, n int)
+func readY(p *byte, stride int, n int)

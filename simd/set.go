@@ -57,7 +57,7 @@ type kernels struct {
 	peakFMA  func(n int) int
 	peakI8   func(n int) int
 	peakBF16 func(n int) int
-	read     func(p []byte)
+	read     func(p []byte, stride, n int)
 }
 
 // sets are the tables this machine can run, ascending; active is the one in use.
