@@ -32,7 +32,7 @@ const (
 // archive is a torch zip archive while its pickle is read.
 type archive struct {
 	file    *File
-	prefix  string
+	prefix  string // with its slash
 	members map[string]*zip.File
 }
 
@@ -46,7 +46,7 @@ func (f *File) openArchive() (any, error) {
 		return nil, f.failed(f.size, err)
 	}
 	a := &archive{file: f, members: make(map[string]*zip.File, len(z.File))}
-	stored := int64(0)
+	stored, pickle := int64(0), ""
 	for _, m := range z.File {
 		if a.members[m.Name] != nil {
 			return nil, &CorruptError{f.memberPlace(m), "the archive has this member twice"}
@@ -56,14 +56,14 @@ func (f *File) openArchive() (any, error) {
 			return nil, &CorruptError{f.memberPlace(m), fmt.Sprintf("the members up to this one, of %d bytes, need more than the file's %d bytes", m.CompressedSize64, f.size)}
 		}
 		stored += int64(m.CompressedSize64)
-		if prefix, ok := strings.CutSuffix(m.Name, "/data.pkl"); ok && !strings.Contains(prefix, "/") {
-			if a.prefix != "" {
-				return nil, &CorruptError{f.memberPlace(m), fmt.Sprintf("the archive has %q too", a.prefix+"data.pkl")}
+		if prefix, ok := strings.CutSuffix(m.Name, "data.pkl"); ok && strings.IndexByte(prefix, '/') == len(prefix)-1 {
+			if pickle != "" {
+				return nil, &CorruptError{f.memberPlace(m), fmt.Sprintf("the archive has %q too", pickle)}
 			}
-			a.prefix = prefix + "/"
+			pickle, a.prefix = m.Name, prefix
 		}
 	}
-	if a.prefix == "" {
+	if pickle == "" {
 		return nil, f.unsupported(-1, "%s", zipLikeness(z.File))
 	}
 	if a.members[a.prefix+"constants.pkl"] != nil {
@@ -142,7 +142,7 @@ func (a *archive) readPickle() (any, error) {
 	if in.left() != 0 {
 		return nil, in.corrupt(in.pos, "%d bytes after the end of the pickle", in.left())
 	}
-	// One byte more than there is makes the reader compare checksums.
+	// Going to the end makes a compressed member's checksum compared.
 	if _, err := in.r.ReadByte(); err != nil && err != io.EOF {
 		return nil, a.file.memberFailed(m, err)
 	}
@@ -186,7 +186,7 @@ func (f *File) member(m *zip.File) (io.Reader, int64, error) {
 			return nil, 0, err
 		}
 		n := int64(m.UncompressedSize64)
-		return &checksumReader{r: io.NewSectionReader(f.r, offset, n), want: m.CRC32, place: f.memberPlace(m)}, offset, nil
+		return &checksumReader{r: io.NewSectionReader(f.r, offset, n), left: n, want: m.CRC32, place: f.memberPlace(m)}, offset, nil
 	case zip.Deflate:
 		r, err := m.Open()
 		if err != nil {

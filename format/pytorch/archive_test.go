@@ -137,7 +137,7 @@ func TestArchiveErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = io.ReadAll(f.Root().(*Tensor).Reader())
+		_, err = io.ReadFull(f.Root().(*Tensor).Reader(), make([]byte, 16))
 		wantError(t, err, corruptKind(), `("a/data/0" byte 0): corrupt: the checksum`)
 	})
 }
@@ -192,6 +192,30 @@ func TestNoChecksum(t *testing.T) {
 	for _, w := range tensorsOf(f) {
 		readAll(t, w.tensor)
 	}
+}
+
+// TestNoPrefix reads an archive whose members are not in a folder.
+func TestNoPrefix(t *testing.T) {
+	f, err := openBytes(zipOf(t, member{name: "data.pkl", data: tensorPickle("K\x00", "K\x04\x85", "K\x01\x85")}, member{name: "data/0", data: "0123456789abcdef"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(readAll(t, f.Root().(*Tensor))), "0123456789abcdef"; got != want {
+		t.Errorf("got elements %q, want %q", got, want)
+	}
+}
+
+// TestCompressedChecksum reads whole compressed storages with a wrong checksum.
+func TestCompressedChecksum(t *testing.T) {
+	b := zipOf(t, member{name: "a/data.pkl", data: tensorPickle("K\x00", "K\x04\x85", "K\x01\x85")}, member{name: "a/data/0", data: "0123456789abcdef", method: zip.Deflate})
+	directory := bytes.LastIndex(b, []byte("PK\x01\x02"))
+	b[directory+16]++
+	f, err := openBytes(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.ReadFull(f.Root().(*Tensor).Reader(), make([]byte, 16))
+	wantError(t, err, corruptKind(), "checksum")
 }
 
 // TestCompressed reads a compressed storage that does not hold what it says.

@@ -23,9 +23,15 @@ const legacyVersion = 1001
 // legacyMagic is the number that the first pickle holds, little-endian.
 var legacyMagic = []byte{0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19}
 
-// hasLegacyMagic looks for a pickle of protocol 2 to 5 that is the magic number.
-// (Protocols 0 and 1 write it as text; torch has never used them by itself.)
+// legacyMagicText is the first pickle by protocols 0 and 1, which torch uses
+// only if it is told to.
+const legacyMagicText = "L119547037146038801333356L\n."
+
+// hasLegacyMagic looks for a pickle that is the magic number.
 func hasLegacyMagic(head []byte) bool {
+	if bytes.HasPrefix(head, []byte(legacyMagicText)) {
+		return true
+	}
 	if len(head) < 3 || head[0] != 0x80 || head[1] < 2 || head[1] > 5 {
 		return false
 	}

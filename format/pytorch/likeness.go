@@ -20,6 +20,7 @@ var signatures = []struct{ prefix, what string }{
 	{"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it first"},
 	{"Rar!\x1a\x07", "a RAR archive; unpack it first"},
 	{"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file it points to; fetch that with git lfs pull"},
+	{"\x89MSZ\r\n\x1a\n", "an .msz model, which is what conversion gives"},
 	{"\x89HDF\r\n\x1a\n", "an HDF5 file (Keras?)"},
 	{"GGUF", "a GGUF file"},
 	{"ggml", "a GGML file"},

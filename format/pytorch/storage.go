@@ -134,10 +134,14 @@ func (st *storages) view(m *machine, s *Storage, v any) (any, error) {
 	return o, m.charge(400)
 }
 
-// checksumReader reads r to its end and compares the CRC-32 there. A checksum
-// of 0 is not compared: torch writes it where it was told not to compute any.
+// checksumReader reads r, which has left bytes, and compares their CRC-32 when
+// it has the last of them. It gives those only if the checksum is right, so that
+// a caller who reads exactly as many bytes as there are learns of it too. A
+// checksum of 0 is not compared: torch writes it where it was told not to
+// compute any.
 type checksumReader struct {
 	r     io.Reader
+	left  int64
 	sum   uint32
 	want  uint32
 	place Place
@@ -149,8 +153,9 @@ func (c *checksumReader) Read(b []byte) (int, error) {
 		return n, err
 	}
 	c.sum = crc32.Update(c.sum, crc32.IEEETable, b[:n])
-	if err == io.EOF && c.sum != c.want {
-		return n, &CorruptError{c.place, "the checksum of its bytes is wrong: they are not those that were written"}
+	c.left -= int64(n)
+	if c.left == 0 && c.sum != c.want {
+		return 0, &CorruptError{c.place, "the checksum of its bytes is wrong: they are not those that were written"}
 	}
 	return n, err
 }

@@ -77,7 +77,7 @@ func (t *Tensor) Reader() io.Reader {
 	}
 	var r io.Reader = io.NewSectionReader(s.file.r, s.offset+start, size)
 	if whole && s.member != nil && s.member.CRC32 != 0 {
-		r = &checksumReader{r: r, want: s.member.CRC32, place: s.place(0)}
+		r = &checksumReader{r: r, left: size, want: s.member.CRC32, place: s.place(0)}
 	}
 	return &exactReader{r: r, left: size, place: s.place(start)}
 }
@@ -116,28 +116,46 @@ func (f *inflater) Read(b []byte) (int, error) {
 	if f.err != nil || len(b) == 0 {
 		return 0, f.err
 	}
-	s := f.storage
+	n, err := f.read(b)
+	if err != nil {
+		f.err = f.storage.file.memberFailed(f.storage.member, err)
+		return 0, f.err
+	}
+	if f.left == 0 {
+		f.err = io.EOF
+	}
+	return n, nil
+}
+
+// read reads some of what is left. With the last of a whole storage it goes to
+// the end of the member, where the checksum is compared.
+func (f *inflater) read(b []byte) (int, error) {
 	if f.r == nil {
-		r, err := s.member.Open()
-		if err == nil {
-			_, err = io.CopyN(io.Discard, r, f.skip)
-		}
+		r, err := f.storage.member.Open()
 		if err != nil {
-			f.err = s.file.memberFailed(s.member, err)
-			return 0, f.err
+			return 0, err
+		}
+		if _, err := io.CopyN(io.Discard, r, f.skip); err != nil {
+			return 0, err
 		}
 		f.r = r
 	}
-	n, err := f.r.Read(b[:min(int64(len(b)), max(f.left, 1))])
-	if int64(n) > f.left {
-		n, err = 0, zip.ErrFormat
-	}
+	n, err := f.r.Read(b[:min(int64(len(b)), f.left)])
 	f.left -= int64(n)
-	switch {
-	case f.left == 0 && (err == nil && !f.whole || err == io.EOF):
-		f.err = io.EOF
-	case err != nil:
-		f.err = s.file.memberFailed(s.member, err)
+	if f.left > 0 || !f.whole {
+		if err == io.EOF && f.left == 0 {
+			err = nil
+		}
+		return n, err
 	}
-	return n, f.err
+	for err == nil {
+		var more int
+		if more, err = f.r.Read(make([]byte, 1)); more > 0 {
+			return 0, zip.ErrFormat
+		}
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
 }

@@ -81,7 +81,7 @@ def views():
     }
 
 
-def values(protocol):
+def values():
     """Values that are not tensors."""
     cycle = [1]
     cycle.append(cycle)
@@ -244,8 +244,10 @@ def main():
     torch.save(views(), HERE / "views.pt")
     torch.save(views(), HERE / "views-legacy.pt", _use_new_zipfile_serialization=False)
     for p in 2, 3, 4, 5:
-        torch.save(values(p), HERE / f"values-protocol{p}.pt", pickle_protocol=p)
-    torch.save(values(2), HERE / "values-legacy.pt", _use_new_zipfile_serialization=False)
+        torch.save(values(), HERE / f"values-protocol{p}.pt", pickle_protocol=p)
+    torch.save(values(), HERE / "values-legacy.pt", _use_new_zipfile_serialization=False)
+    old = {k: v for k, v in values().items() if k != "slots"}  # which protocol 1 cannot save
+    torch.save(old, HERE / "values-legacy-protocol1.pt", pickle_protocol=1, _use_new_zipfile_serialization=False)
     torch.save(Model(), HERE / "module.pt")
     torch.serialization.get_source_lines_and_file = no_torch_source
     torch.save(Model(), HERE / "module-legacy.pt", _use_new_zipfile_serialization=False)
