@@ -1,34 +1,47 @@
 package fairseq
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 )
 
-// FuzzLoad changes bytes of real checkpoints: whatever comes out is a model
-// that can be read or an error, never a panic.
+// FuzzLoad changes bytes of real checkpoints, or cuts them: whatever comes out
+// is a model that can be read or an error, never a panic.
 func FuzzLoad(f *testing.F) {
+	var files [][]byte
 	for _, name := range fixtures {
 		data, err := os.ReadFile(filepath.Join("testdata", name, "checkpoint.pt"))
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, at := range []int{0, 70, 300, 1000, len(data) / 2, len(data) - 30} {
-			f.Add(data, uint32(at), []byte("q"))
-		}
+		files = append(files, data)
 	}
 	model, err := os.ReadFile(newTranslation().write(f))
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(model, uint32(20), []byte("7"))
+	files = append(files, model)
+	random := rand.New(rand.NewPCG(1, 2))
+	for which, data := range files {
+		for range 60 {
+			f.Add(uint8(which), random.Uint32N(uint32(len(data))), []byte{byte(random.Uint32())}, uint32(0))
+		}
+		f.Add(uint8(which), uint32(0), []byte(nil), uint32(len(data)/2))
+	}
 	dir := f.TempDir()
 	writeFile(f, filepath.Join(dir, "args.json"), []byte(`{"arch": "transformer", "source_lang": "s", "target_lang": "t"}`))
-	f.Fuzz(func(t *testing.T, data []byte, at uint32, patch []byte) {
-		data = append([]byte(nil), data...)
+	writeFile(f, filepath.Join(dir, "dict.s.txt"), dictionaryText(14))
+	writeFile(f, filepath.Join(dir, "dict.t.txt"), dictionaryText(17))
+	writeFile(f, filepath.Join(dir, "dict.txt"), dictionaryText(25))
+	f.Fuzz(func(t *testing.T, which uint8, at uint32, patch []byte, cut uint32) {
+		data := append([]byte(nil), files[int(which)%len(files)]...)
 		if int64(at) < int64(len(data)) {
 			copy(data[at:], patch)
+		}
+		if cut > 0 && int64(cut) < int64(len(data)) {
+			data = data[:cut]
 		}
 		path := filepath.Join(dir, "x.pt")
 		writeFile(t, path, data)
