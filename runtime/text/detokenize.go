@@ -36,7 +36,7 @@ func (d *MosesDetokenizer) Detokenize(tokens []string) string {
 	if d.unescape && strings.Contains(line, "&") {
 		line = mosesUnescaper.Replace(line)
 	}
-	j := joiner{MosesDetokenizer: d, words: splitSpace(line)}
+	j := joiner{MosesDetokenizer: d, words: pythonFields(line)}
 	j.out.Grow(len(line))
 	for i := 0; i < len(j.words); i++ {
 		i += j.add(i)

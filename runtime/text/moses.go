@@ -77,7 +77,7 @@ func scriptOf(lang string) runeClass {
 // Tokenize returns the tokens of s, none for an empty or blank line. Bytes
 // that are not UTF-8 count as U+FFFD, one each.
 func (t *MosesTokenizer) Tokenize(s string) []string {
-	return splitSpace(t.TokenizeLine(s))
+	return pythonFields(t.TokenizeLine(s))
 }
 
 // TokenizeLine returns the tokens of s with a space between them. Around a
@@ -119,7 +119,7 @@ func (t *MosesTokenizer) squeeze(dst []rune, s string) []rune {
 	blank := false
 	for _, r := range s {
 		switch {
-		case isSpace(r):
+		case isPythonSpace(r):
 			if !blank {
 				dst = append(dst, ' ')
 			}
@@ -179,7 +179,7 @@ func (t *MosesTokenizer) padSymbols(dst, src []rune) []rune {
 		src = src[:len(src)-1]
 	}
 	for _, r := range src {
-		if t.classes.of(r)&(t.alnum|classSpace) != 0 || r == '.' || r == '\'' || r == '`' || r == ',' || r == '-' {
+		if t.classes.of(r)&t.alnum != 0 || r == ' ' || r == '.' || r == '\'' || r == '`' || r == ',' || r == '-' {
 			dst = append(dst, r)
 		} else {
 			dst = append(dst, ' ', r, ' ')

@@ -1,9 +1,6 @@
 package text
 
-import (
-	"strings"
-	"sync"
-)
+import "sync"
 
 // runeClass is a set of the character classes that the Moses rules ask for.
 // The sets are sacremoses' own lists and Python 3.11's: Go's unicode tables
@@ -21,7 +18,6 @@ const (
 	classHan                            // Chinese characters
 	classKana                           // Japanese syllables
 	classCJK                            // what the detokeniser joins
-	classSpace                          // white space
 	classDigit                          // decimal digits
 )
 
@@ -44,7 +40,7 @@ var mosesClasses = sync.OnceValue(func() *runeClasses {
 		classAlnum: alnumRanges, classAlpha: alphaRanges, classLetter: letterRanges,
 		classNumber: numberRanges, classLower: lowerRanges, classCurrency: currencyRanges,
 		classHangul: hangulRanges, classHan: hanRanges, classKana: kanaRanges,
-		classCJK: cjkRanges, classSpace: spaceRanges, classDigit: digitRanges,
+		classCJK: cjkRanges, classDigit: digitRanges,
 	} {
 		for _, g := range ranges {
 			for r := g.lo; r <= g.hi; r += g.stride {
@@ -59,22 +55,3 @@ var mosesClasses = sync.OnceValue(func() *runeClasses {
 	}
 	return c
 })
-
-// isSpace tells white space as Python's str.isspace does: U+001C to U+001F
-// and U+0085 are, U+200B is not.
-func isSpace(r rune) bool {
-	switch {
-	case r < 0x80:
-		return r == ' ' || '\t' <= r && r <= '\r' || 0x1c <= r && r <= 0x1f
-	case r < 0x1680:
-		return r == 0x85 || r == 0xa0
-	}
-	return r == 0x1680 || 0x2000 <= r && r <= 0x200a || r == 0x2028 || r == 0x2029 ||
-		r == 0x202f || r == 0x205f || r == 0x3000
-}
-
-// splitSpace returns the words of s as Python's str.split does.
-func splitSpace(s string) []string { return strings.FieldsFunc(s, isSpace) }
-
-// trimSpace strips s as Python's str.strip does.
-func trimSpace(s string) string { return strings.TrimFunc(s, isSpace) }

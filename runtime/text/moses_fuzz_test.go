@@ -24,7 +24,7 @@ func FuzzMosesTokenizer(f *testing.F) {
 		for _, tok := range tokenizers {
 			tokens := tok.Tokenize(s)
 			for _, w := range tokens {
-				if w == "" || strings.ContainsFunc(w, isSpace) || !utf8.ValidString(w) {
+				if w == "" || strings.ContainsFunc(w, isPythonSpace) || !utf8.ValidString(w) {
 					t.Fatalf("token %q of %q", w, s)
 				}
 			}
@@ -44,7 +44,7 @@ func FuzzMosesTokenizer(f *testing.F) {
 // visible is s without white space and control characters.
 func visible(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 || isSpace(r) {
+		if r < 0x20 || isPythonSpace(r) {
 			return -1
 		}
 		return r
@@ -61,7 +61,7 @@ func FuzzMosesDetokenizer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, d := range detokenizers {
-			got, want := d.Detokenize(splitSpace(s)), strings.ReplaceAll(" "+strings.Join(splitSpace(s), " ")+" ", " @-@ ", "-")
+			got, want := d.Detokenize(pythonFields(s)), strings.ReplaceAll(" "+strings.Join(pythonFields(s), " ")+" ", " @-@ ", "-")
 			if unspaced(got) != unspaced(want) {
 				t.Fatalf("lang %q: %q became %q", d.lang, s, got)
 			}
@@ -70,7 +70,7 @@ func FuzzMosesDetokenizer(f *testing.F) {
 	})
 }
 
-func unspaced(s string) string { return strings.Join(splitSpace(s), "") }
+func unspaced(s string) string { return strings.Join(pythonFields(s), "") }
 
 // FuzzPunctuationNormalizer checks that no line breaks the normaliser and that
 // what the rules replace is gone.

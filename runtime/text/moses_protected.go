@@ -1,7 +1,6 @@
 package text
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,7 +9,7 @@ import (
 func checkPatterns(patterns []*regexp.Regexp) error {
 	for i, p := range patterns {
 		if p == nil {
-			return fmt.Errorf("text: protected pattern %d: %w", i, errors.New("nil"))
+			return fmt.Errorf("text: protected pattern %d is nil", i)
 		}
 	}
 	return nil

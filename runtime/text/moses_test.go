@@ -3,8 +3,11 @@ package text
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -15,6 +18,7 @@ type mosesCase struct {
 	Tokenized   []string `json:"tokenized"`   // dashes kept, kept and escaped, split, split and escaped
 	Detokenized []string `json:"detokenized"` // of the words of In; and with unescape
 	Normalized  *string  `json:"normalized"`
+	Protected   []string `json:"protected"` // patterns
 }
 
 func eachLine(t *testing.T, name string, f func(line []byte)) {
@@ -57,17 +61,17 @@ func TestMosesCases(t *testing.T) {
 			t.Fatalf("%v in %q", err, line)
 		}
 		for i, want := range c.Tokenized {
-			key := c.Lang + string(rune('0'+i))
+			key := c.Lang + string(rune('0'+i)) + strings.Join(c.Protected, " ")
 			tok := tokenizers[key]
 			if tok == nil {
-				tok = mosesTokenizer(t, c.Lang, i&2 != 0, i&1 != 0)
+				tok = mosesTokenizer(t, c.Lang, i&2 != 0, i&1 != 0, c.Protected...)
 				tokenizers[key] = tok
 			}
 			check("tokenized", c, tok.TokenizeLine(c.In), want)
-			check("tokens", c, strings.Join(tok.Tokenize(c.In), " "), strings.Join(splitSpace(want), " "))
+			check("tokens", c, strings.Join(tok.Tokenize(c.In), " "), strings.Join(pythonFields(want), " "))
 		}
 		for i, want := range c.Detokenized {
-			check("detokenized", c, NewMosesDetokenizer(c.Lang, i == 1).Detokenize(splitSpace(c.In)), want)
+			check("detokenized", c, NewMosesDetokenizer(c.Lang, i == 1).Detokenize(pythonFields(c.In)), want)
 		}
 		if c.Normalized != nil {
 			check("normalized", c, NewPunctuationNormalizer(c.Lang).Normalize(c.In), *c.Normalized)
@@ -79,9 +83,13 @@ func TestMosesCases(t *testing.T) {
 	t.Logf("%d comparisons, %d differ", n, bad)
 }
 
-func mosesTokenizer(t testing.TB, lang string, dashes, escape bool) *MosesTokenizer {
+func mosesTokenizer(t testing.TB, lang string, dashes, escape bool, protected ...string) *MosesTokenizer {
 	t.Helper()
-	tok, err := NewMosesTokenizer(lang, MosesOptions{AggressiveDashSplits: dashes, Escape: escape})
+	opts := MosesOptions{AggressiveDashSplits: dashes, Escape: escape}
+	for _, p := range protected {
+		opts.ProtectedPatterns = append(opts.ProtectedPatterns, regexp.MustCompile("(?i)"+p))
+	}
+	tok, err := NewMosesTokenizer(lang, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +125,55 @@ func TestMosesReference(t *testing.T) {
 		for i, want := range []string{c.FF, c.FT, c.TF, c.TT} {
 			check("tokenized", mosesTokenizer(t, c.Lang, i&2 != 0, i&1 != 0).TokenizeLine(c.In), want)
 		}
-		check("detokenized", NewMosesDetokenizer(c.Lang, true).Detokenize(splitSpace(c.FT)), c.Detok)
-		check("detokenized, dashes", NewMosesDetokenizer(c.Lang, true).Detokenize(splitSpace(c.TT)), c.DetokAggressive)
+		check("detokenized", NewMosesDetokenizer(c.Lang, true).Detokenize(pythonFields(c.FT)), c.Detok)
+		check("detokenized, dashes", NewMosesDetokenizer(c.Lang, true).Detokenize(pythonFields(c.TT)), c.DetokAggressive)
 		check("normalized", NewPunctuationNormalizer(c.Lang).Normalize(c.In), c.Normalized)
 	})
 	if n == 0 {
 		t.Error("no cases")
 	}
+}
+
+// TestMosesCzechDash: where sacremoses raises an exception, the dash joins.
+func TestMosesCzechDash(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"x ano' - li y", "x ano'-li y"},
+		{"ano' – Mailem", "ano'–Mailem"},
+		{"ano' - ne", "ano' - ne"},
+		{"ano' -", "ano' -"},
+	} {
+		t.Run(c.in, func(t *testing.T) {
+			if got := NewMosesDetokenizer("cs", true).Detokenize(pythonFields(c.in)); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMosesNilPattern(t *testing.T) {
+	_, err := NewMosesTokenizer("en", MosesOptions{ProtectedPatterns: []*regexp.Regexp{nil}})
+	if got, want := fmt.Sprint(err), "text: protected pattern 0 is nil"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestMosesConcurrent: one tokeniser for many goroutines, under -race.
+func TestMosesConcurrent(t *testing.T) {
+	tok := mosesTokenizer(t, "en", true, true)
+	var want []string
+	for _, s := range mosesText {
+		want = append(want, tok.TokenizeLine(s))
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 200 {
+				k := i % len(want)
+				if got := tok.TokenizeLine(mosesText[k]); got != want[k] {
+					t.Errorf("got %q, want %q", got, want[k])
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

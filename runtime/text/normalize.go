@@ -49,7 +49,7 @@ func (n *PunctuationNormalizer) Normalize(s string) string {
 			s = strings.ReplaceAll(s, r.old, r.new)
 		}
 	}
-	return trimSpace(s)
+	return pythonStrip(s)
 }
 
 // nbsp is the no-break space.

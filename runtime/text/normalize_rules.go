@@ -79,7 +79,7 @@ func quoteBeforePeriod(s string) string {
 			dots--
 		}
 		behind := s[quote+1:]
-		blank := len(behind) - len(strings.TrimLeftFunc(behind, isSpace))
+		blank := len(behind) - len(strings.TrimLeftFunc(behind, isPythonSpace))
 		_, size := utf8.DecodeRuneInString(behind[blank:])
 		if size > 0 && behind[blank] == '<' {
 			size = 0

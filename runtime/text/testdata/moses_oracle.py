@@ -5,7 +5,7 @@
     /tmp/moses/bin/python testdata/moses_oracle.py cases
 
 tables writes moses_classes_table.go (which characters are letters, digits, …:
-sacremoses' perluniprops lists and Python's own isspace and \\d) and prefixes/*.txt
+sacremoses' perluniprops lists and Python's own \\d) and prefixes/*.txt
 (the abbreviations that keep their period, by language; the lists come from Moses).
 cases writes testdata/moses_cases.jsonl.
 """
@@ -41,11 +41,10 @@ def classes():
         "han": (chars("Han"), "added to the letters of zh, ja and cjk"),
         "kana": (list(chars("Hiragana")) + list(chars("Katakana")), "added to the letters of ja and cjk"),
         "cjk": ([chr(c) for lo, hi in CJKChars.ranges for c in range(lo, hi + 1)], "characters that the detokeniser joins: is_cjk"),
-        "space": (filter(str.isspace, EVERY), "what Python's str.split and \\s take for white space"),
         "digit": (filter(re.compile(r"\d").match, EVERY), "what Python's \\d matches"),
     }
     # The class files end in a newline, which is no member.
-    return {k: (sorted(set(map(ord, v)) - (set() if k == "space" else {10})), doc) for k, (v, doc) in plain.items()}
+    return {k: (sorted(set(map(ord, v)) - {10}), doc) for k, (v, doc) in plain.items()}
 
 
 def ranges(points):
@@ -96,9 +95,9 @@ class Oracle:
         self.tok.islower = lambda text: all(c in lower for c in text)
         self.tok.isanyalpha = lambda text: any(c in alpha for c in text)
 
-    def tokenized(self, line):
+    def tokenized(self, line, patterns=None):
         return [
-            self.tok.tokenize(line, aggressive_dash_splits=dash, return_str=True, escape=escape)
+            self.tok.tokenize(line, aggressive_dash_splits=dash, return_str=True, escape=escape, protected_patterns=patterns)
             for dash in (False, True)
             for escape in (False, True)
         ]
@@ -218,8 +217,19 @@ AWKWARD = [
     "a\tb\rc\x0bd\x1ce\x85f\xa0g\u3000h\u200bi", "a \0 b", "\0", "a\x01b", "[x] {y} <z> | & \" '", "&amp; &lt;x&gt; &#91;", "DOTMULTI", "x DOTMULTI. y",
     "DOTMULTI.DOTMULTI.x", "..DOTMULTI.x", "a..DOTMULTI.DOTMULTI.", "DOTDOTMULTI.. x", "$ 5", "( x ) , y", "5 % ?", "` x ` `` y ``", "\" a \" b \" c \"",
     "„ a “ b “ c „", "中文 中 文 x 中", "5 , 5 5 .", "ano' x - li", "\"a.\" b", "a.\"<b>", "a.\" <b>", "a.\" ", "x.\".\".\"y", "\",., x", "1\xa02\xa03", "1\xa0%", "``a''",
-    "a ) . b", "( a )", "\xa0«\xa0a\xa0»\xa0", "cafe\u0301 e\u0301", "👩‍👩‍👧 ok", "EU :n", "l' homme", "x @-@ @-@ y", "a@-@b", "x" * 300, "x " * 100, "." * 70, "," * 30,
+    "a ) . b", "( a )", "\xa0«\xa0a\xa0»\xa0", "cafe\u0301 e\u0301", "👩‍👩‍👧 ok", "EU :n", "l' homme", "x @-@ @-@ y", "a@-@b", "x" * 90, "x " * 30, "." * 70, "," * 30,
     "-" * 30, "'" * 31,
+]
+
+
+PROTECTED = [
+    ([r"(http[s]?|ftp)://[^:/\s]+(/\w+)*/[\w\-.]+"], "see http://a.b.org/c/d-e.html, or https://x.y/z. End."),
+    ([r"[\w\-.]+@([\w\-]+\.)+[a-zA-Z]{2,}", r"#[a-zA-Z0-9_]+"], "mail Me.Too@Here.Example.com's #tag, #tag2!"),
+    ([r"</?\S+/?>"], "a <b>bold</b> 'move' <br/> & <i>so</i> on"),
+    ([r"it'?s|\.\.+"], "Its it's ITS... it's"),
+    ([r"x"], "x " * 12 + "xx"),
+    ([r"DOT", r"a b"], "a  b DOT..DOT a b."),
+    ([r"z"], "none here, 'ok'."),
 ]
 
 
@@ -227,6 +237,10 @@ def cases():
     """The recorded cases of the tests."""
 
     def records():
+        for lang in ["en", "de"]:
+            o = Oracle(lang)
+            for patterns, line in PROTECTED:
+                yield {"lang": lang, "in": line, "protected": patterns, "tokenized": o.tokenized(line, patterns)}
         for lang in ["en", "fr", "cs"]:
             o = Oracle(lang)
             for line in AWKWARD:
