@@ -226,29 +226,31 @@ func (p *pending) join(t *Translator) {
 	for i := range n {
 		text := t.m.text.Decode(first.hyps[i].Tokens)
 		if len(p.jobs) > 1 {
-			var b strings.Builder
-			b.WriteString(text)
-			for k, j := range p.jobs[1:] {
-				b.WriteString(p.glue[k])
-				b.WriteString(t.m.text.Decode(j.hyps[i].Tokens))
-				p.tr.Hypotheses[i].append(&j.hyps[i], &t.o)
-			}
-			text = b.String()
+			text = p.joinParts(t, i, text)
 		}
 		p.tr.Texts = append(p.tr.Texts, text)
 	}
 }
 
-// append makes h the hypothesis of two parts, scored like one.
-func (h *Hypothesis) append(g *Hypothesis, o *Options) {
-	h.Tokens = append(h.Tokens, g.Tokens...)
-	h.TokenScores = append(h.TokenScores, g.TokenScores...)
+// joinParts appends the i-th hypotheses of the other parts to that of the
+// first one, whose text is given. The result is scored like one hypothesis.
+func (p *pending) joinParts(t *Translator, i int, text string) string {
+	h := &p.tr.Hypotheses[i]
+	var b strings.Builder
+	b.WriteString(text)
+	for k, j := range p.jobs[1:] {
+		b.WriteString(p.glue[k])
+		b.WriteString(t.m.text.Decode(j.hyps[i].Tokens))
+		h.Tokens = append(h.Tokens, j.hyps[i].Tokens...)
+		h.TokenScores = append(h.TokenScores, j.hyps[i].TokenScores...)
+	}
 	var sum float64
 	for _, s := range h.TokenScores {
 		sum += float64(s)
 	}
-	if !o.NoNormalize {
-		sum /= math.Pow(float64(len(h.Tokens)), o.LenPen)
+	if !t.o.NoNormalize {
+		sum /= math.Pow(float64(len(h.Tokens)), t.o.LenPen)
 	}
 	h.Score = float32(sum)
+	return b.String()
 }
