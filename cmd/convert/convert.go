@@ -204,7 +204,7 @@ func explain(err error, path string, t *fairseq.Tensor) error {
 	}
 	var bad *fairseq.ValueError
 	if errors.As(err, &bad) {
-		return fmt.Errorf("%s: %w", path, bad)
+		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(bad.Error(), "fairseq: "))
 	}
 	return err
 }

@@ -82,9 +82,29 @@ type quietError struct{}
 
 func (*quietError) Error() string { return "failed" }
 
+// Help shows examples first.
+const (
+	helpTemplate = "{{with .Example}}{{.}}\n\n{{end}}{{with or .Long .Short}}{{.}}\n\n{{end}}{{.UsageString}}"
+
+	usageTemplate = `Usage:
+  {{.UseLine}}
+{{- if .HasAvailableSubCommands}}
+
+Commands:
+{{- range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}
+{{- if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
+`
+)
+
 // quietly prepares a command for our own error reports.
 func quietly(c *cobra.Command) *cobra.Command {
 	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetHelpTemplate(helpTemplate)
+	c.SetUsageTemplate(usageTemplate)
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return hint(&usageError{err}, "%s --help lists the flags", c.CommandPath())
 	})

@@ -41,11 +41,10 @@ func printFound(w io.Writer, r *fairseq.Report) {
 	if r.Architecture != "" {
 		line(w, "architecture", "%s", r.Architecture)
 	}
-	if r.Summary != "" {
-		line(w, "model", "%s", r.Summary)
-	}
 	if r.Config != nil {
 		printConfig(w, r.Config)
+	} else if r.Summary != "" {
+		line(w, "model", "%s", r.Summary)
 	}
 	var types []string
 	for _, d := range r.DTypes {

@@ -77,7 +77,7 @@ func readReference(path string, c *format.Config) (*reference, error) {
 	defer f.Close()
 	r := &reference{}
 	fail := func(format string, args ...any) error {
-		return fmt.Errorf("%s: %s", path, fmt.Sprintf(format, args...))
+		return fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...))
 	}
 	target := "prev_output_tokens"
 	if c.Encoder == nil {
