@@ -14,6 +14,11 @@ type found struct {
 	decoder    *stack
 	output     *linear
 	projectOut *linear
+	// For the check: the names of the outputs of the decoder's scores and of
+	// the encoder's last layer, and whether the scores are log-probabilities.
+	scores, encoded string
+	logs            bool
+	given           map[int]string // the encoder's outputs, by inputs of the decoder
 }
 
 // find understands one whole graph, or an encoder's and a decoder's.
@@ -52,6 +57,7 @@ func findInOrder(files []*onnx.File) (f *found, depth int, err error) {
 		}
 		f.encoder = enc.stack
 		f.graphs = append(f.graphs, enc.graph)
+		f.encoded = enc.name
 	}
 	d, deep, err := findDecoder(files[len(files)-1], enc)
 	depth += deep
@@ -60,6 +66,7 @@ func findInOrder(files []*onnx.File) (f *found, depth int, err error) {
 	}
 	f.graphs = append(f.graphs, d.graph)
 	f.decoder, f.output, f.projectOut = d.stack, d.output, d.projectOut
+	f.scores, f.logs, f.given = d.name, d.logs, d.given
 	if f.encoder == nil {
 		f.encoder = d.encoder
 	}
@@ -70,6 +77,7 @@ func findInOrder(files []*onnx.File) (f *found, depth int, err error) {
 type encoderGraph struct {
 	graph    *graph
 	stack    *stack
+	name     string // of the output
 	last     meaning
 	layout   layout
 	memories []*memory // other outputs, for the decoder's layers
@@ -115,7 +123,7 @@ func (g *graph) encoder() (*encoderGraph, error) {
 			}
 			continue
 		}
-		e.stack, e.last, e.layout = s, v.meaning, v.layout
+		e.stack, e.name, e.last, e.layout = s, name, v.meaning, v.layout
 	}
 	if e.stack == nil {
 		if first == nil {
@@ -155,6 +163,9 @@ type decoderGraph struct {
 	encoder    *stack
 	output     *linear
 	projectOut *linear
+	name       string // of the output
+	logs       bool   // it is of log-probabilities
+	given      map[int]string
 }
 
 func findDecoder(file *onnx.File, enc *encoderGraph) (*decoderGraph, int, error) {
@@ -179,6 +190,7 @@ func (g *graph) decoder(enc *encoderGraph) (*decoderGraph, error) {
 		}
 		d, err := g.scoresOf(v, enc)
 		if err == nil {
+			d.name = g.file.Graph.Outputs[i].Name
 			return d, nil
 		}
 		if first == nil {
@@ -192,14 +204,14 @@ func (g *graph) decoder(enc *encoderGraph) (*decoderGraph, error) {
 }
 
 func (g *graph) scoresOf(v *value, enc *encoderGraph) (*decoderGraph, error) {
-	d := &decoderGraph{graph: g}
+	d := &decoderGraph{graph: g, given: make(map[int]string)}
 	switch m := v.meaning.(type) {
 	case *opaque:
 		return nil, m.at.error("%s", m.why)
 	case *linear:
 		d.output = m
 	case *logProbabilities:
-		d.output = m.linear
+		d.output, d.logs = m.linear, true
 	default:
 		return nil, positionOf(v.meaning).error("this is %s; expected an output of logits over the vocabulary", v.meaning)
 	}
@@ -299,5 +311,6 @@ func (d *decoderGraph) give(a *attentionBlock, b *sublayer, enc *encoderGraph, n
 	if m.keys.dim.size != a.slots {
 		return b.at.error("this reads %d slots of the memory %q; the encoder's file makes %d", a.slots, a.given.name, m.keys.dim.size)
 	}
+	d.given[a.given.index] = enc.names[at]
 	return a.fromMemory(m)
 }

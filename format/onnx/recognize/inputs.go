@@ -54,6 +54,7 @@ func trials(file *onnx.File, enc *encoderGraph) []trial {
 			lengths = append(lengths, n)
 		}
 	}
+	lengths = append(lengths, 1) // a decoder's step that is given the last token only
 	inputs := file.Graph.FreeInputs()
 	batch := ""
 	for i := range inputs {
@@ -139,6 +140,7 @@ func (g *graph) setInputs(t trial) {
 			n = int(s)
 		}
 		encodedTime = &symbol{kind: timeAxis, size: n}
+		g.sourceLength = n
 	}
 	for i := range inputs {
 		v := &inputs[i]

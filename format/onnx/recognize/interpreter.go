@@ -22,16 +22,9 @@ type graph struct {
 
 	streams []*stream
 	batch   *symbol
-	depth   int // nodes understood before the first that was not
-}
-
-// sizes are the sizes that the inputs' dynamic dimensions are given.
-type sizes struct {
-	batch  int
-	length []int // of each stream of tokens
-	source int   // of an encoder's output that is an input
-	// swapped: the encoder's output is [S,B,D], else [B,S,D].
-	swapped bool
+	// sourceLength is that of the encoder's output, if it is an input.
+	sourceLength int
+	depth        int // nodes understood before the first that was not
 }
 
 // newGraph sorts a file's graph.

@@ -32,8 +32,8 @@ type Model struct {
 	// SourceName is the base name of the (first) file.
 	SourceName string
 
-	files  []*onnx.File
-	graphs []*graph // encoder and decoder, or one of both
+	files []*onnx.File
+	found *found
 }
 
 // Tensor is one canonical tensor, not yet read.
@@ -159,7 +159,7 @@ func (m *Model) recognize(opts Options) error {
 	if err != nil {
 		return err
 	}
-	m.graphs = found.graphs
+	m.found = found
 	b := &builder{opts: opts, tensors: make(map[string]weight), sums: make(sums)}
 	if found.encoder != nil {
 		b.config.Encoder = new(format.Stack)

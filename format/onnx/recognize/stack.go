@@ -90,6 +90,7 @@ type attentionBlock struct {
 	keyNorm, valueNorm *norm   // MemSizer
 	source             meaning // of keys and values
 	causal             bool    // sees the past only, or a state of it
+	pads               *stream // whose pads are not seen
 	given              *external
 }
 
@@ -237,7 +238,7 @@ func memSizerBlock(m *read) (*attentionBlock, error) {
 	}
 	b := &attentionBlock{kind: format.MemSizer, heads: m.slots.heads, slots: m.slots.size, query: m.slots.query,
 		keyNorm: m.memory.keys, valueNorm: m.memory.values, given: m.memory.given,
-		causal: m.memory.causal || m.memory.state != nil}
+		causal: m.memory.causal || m.memory.state != nil, pads: m.memory.pads}
 	if b.given != nil {
 		return b, nil
 	}
@@ -246,7 +247,7 @@ func memSizerBlock(m *read) (*attentionBlock, error) {
 
 // fromMemory takes keys and values from a memory.
 func (b *attentionBlock) fromMemory(m *memory) error {
-	b.keyNorm, b.valueNorm = m.keys, m.values
+	b.keyNorm, b.valueNorm, b.pads = m.keys, m.values, m.pads
 	b.key, b.value = m.keys.x.(*linear), m.values.x.(*linear)
 	if b.key.x != b.value.x {
 		return m.at.error("keys and values are computed from different values")
@@ -261,5 +262,5 @@ func softmaxBlock(c *context, out *linear) (*attentionBlock, error) {
 		return nil, c.at.error("keys and values are computed from different values")
 	}
 	return &attentionBlock{kind: format.Softmax, heads: s.heads, query: s.query, key: s.key, value: c.value, out: out,
-		source: s.key.x, causal: s.causal || s.cached}, nil
+		source: s.key.x, causal: s.causal || s.cached, pads: s.pads}, nil
 }
