@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/x448/float16"
 
@@ -168,6 +169,14 @@ func (f *fileElements) bytes(n int) ([]byte, error) {
 	return b, nil
 }
 
+// littleEndian: this machine keeps numbers as files do.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// bytesOf is the memory of v.
+func bytesOf(v []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
+}
+
 func (f *fileElements) read32(dst []float32) error {
 	if f.typ == "float64" {
 		if cap(f.wide) < len(dst) {
@@ -177,6 +186,12 @@ func (f *fileElements) read32(dst []float32) error {
 			return err
 		}
 		return narrow(dst, f.wide[:len(dst)])
+	}
+	if f.typ == "float32" && littleEndian {
+		if _, err := io.ReadFull(f.r, bytesOf(dst)); err != nil {
+			return noEOF(err)
+		}
+		return nil
 	}
 	b, err := f.bytes(len(dst))
 	if err != nil {
