@@ -41,3 +41,11 @@ func roundRowBF16AVX2(dst []uint16, x []float32) {
 	}
 	roundRowBF16Generic(dst[n:], x[n:])
 }
+
+func roundRowBF16AVX512(dst []uint16, x []float32) {
+	n := len(x) &^ 31
+	if n > 0 {
+		roundRowBF16Z(&dst[0], &x[0], n)
+	}
+	roundRowBF16AVX2(dst[n:], x[n:])
+}

@@ -178,6 +178,9 @@ TEXT ·bf16FromF32AVX2Asm(SB), NOSPLIT, $0-24
 	VPBROADCASTD bf16One<>+0(SB), Y15
 	VPBROADCASTD bf16Half<>+0(SB), Y14
 	VPBROADCASTD bf16Quiet<>+0(SB), Y13
+	VPBROADCASTD bf16Exponent<>+0(SB), Y12
+	VPBROADCASTD bf16Sign<>+0(SB), Y11
+	VPXOR        Y10, Y10, Y10
 	TESTQ        DX, DX
 	JZ           done
 
@@ -212,6 +215,12 @@ GLOBL bf16Half<>(SB), RODATA|NOPTR, $4
 DATA bf16Quiet<>+0(SB)/4, $0x00400000
 GLOBL bf16Quiet<>(SB), RODATA|NOPTR, $4
 
+DATA bf16Exponent<>+0(SB)/4, $0x7f800000
+GLOBL bf16Exponent<>(SB), RODATA|NOPTR, $4
+
+DATA bf16Sign<>+0(SB)/4, $0x80000000
+GLOBL bf16Sign<>(SB), RODATA|NOPTR, $4
+
 // func roundRowBF16AVX2Asm(dst *uint16, src *float32, n int)
 // Requires: AVX, AVX2
 TEXT ·roundRowBF16AVX2Asm(SB), NOSPLIT, $0-24
@@ -221,11 +230,18 @@ TEXT ·roundRowBF16AVX2Asm(SB), NOSPLIT, $0-24
 	VPBROADCASTD bf16One<>+0(SB), Y15
 	VPBROADCASTD bf16Half<>+0(SB), Y14
 	VPBROADCASTD bf16Quiet<>+0(SB), Y13
+	VPBROADCASTD bf16Exponent<>+0(SB), Y12
+	VPBROADCASTD bf16Sign<>+0(SB), Y11
+	VPXOR        Y10, Y10, Y10
 	TESTQ        DX, DX
 	JZ           done
 
 loop:
 	VMOVUPS      (CX), Y0
+	VPAND        Y12, Y0, Y2
+	VPCMPEQD     Y10, Y2, Y2
+	VPAND        Y11, Y0, Y3
+	VBLENDVPS    Y2, Y3, Y0, Y0
 	VPSRLD       $0x10, Y0, Y1
 	VPAND        Y15, Y1, Y1
 	VPADDD       Y14, Y1, Y1
@@ -233,13 +249,6 @@ loop:
 	VPOR         Y13, Y0, Y2
 	VCMPPS       $0x03, Y0, Y0, Y3
 	VBLENDVPS    Y3, Y2, Y1, Y1
-	VPBROADCASTD bf16Exponent<>+0(SB), Y12
-	VPBROADCASTD bf16Sign<>+0(SB), Y11
-	VPXOR        Y10, Y10, Y10
-	VPAND        Y12, Y1, Y2
-	VPCMPEQD     Y10, Y2, Y2
-	VPAND        Y11, Y1, Y3
-	VBLENDVPS    Y2, Y3, Y1, Y1
 	VPSRLD       $0x10, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
 	VPACKUSDW    X2, X1, X1
@@ -253,8 +262,33 @@ done:
 	VZEROUPPER
 	RET
 
-DATA bf16Exponent<>+0(SB)/4, $0x7f800000
-GLOBL bf16Exponent<>(SB), RODATA|NOPTR, $4
+// func roundRowBF16Z(dst *uint16, src *float32, n int)
+// Requires: AVX, AVX512F
+TEXT ·roundRowBF16Z(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n+16(FP), DX
 
-DATA bf16Sign<>+0(SB)/4, $0x80000000
-GLOBL bf16Sign<>(SB), RODATA|NOPTR, $4
+loop:
+	VMOVUPS (CX), Z0
+	BYTE    $0x62
+	BYTE    $0xf2
+	BYTE    $0x7e
+	BYTE    $0x48
+	BYTE    $0x72
+	BYTE    $0xc0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 64(CX), Z1
+	BYTE    $0x62
+	BYTE    $0xf2
+	BYTE    $0x7e
+	BYTE    $0x48
+	BYTE    $0x72
+	BYTE    $0xc9
+	VMOVUPS Y1, 32(AX)
+	ADDQ    $+128, CX
+	ADDQ    $0x40, AX
+	SUBQ    $0x20, DX
+	JG      loop
+	VZEROUPPER
+	RET

@@ -29,7 +29,12 @@ func widenPairs(dst *float32, src *uint16, n int)
 //go:noescape
 func bf16FromF32AVX2Asm(dst *uint16, src *float32, n int)
 
-// roundRowBF16AVX2Asm is bf16FromF32AVX2Asm with subnormal results replaced by zeros of their sign.
+// roundRowBF16AVX2Asm is bf16FromF32AVX2Asm with subnormal numbers replaced by zeros of their sign.
 //
 //go:noescape
 func roundRowBF16AVX2Asm(dst *uint16, src *float32, n int)
+
+// roundRowBF16Z is roundRowBF16AVX2Asm with VCVTNEPS2BF16, n a multiple of 32, not zero.
+//
+//go:noescape
+func roundRowBF16Z(dst *uint16, src *float32, n int)

@@ -76,12 +76,11 @@ func PackF16FromF32(dst []uint16, n, k, row int, src []float32) {
 	})
 }
 
-// PackBF16FromF32 rounds rows of float32 to bfloat16 (BF16FromF32), subnormal numbers to zero, and packs them.
+// PackBF16FromF32 rounds rows of float32 to bfloat16, numbers below 2^-126 to zero, and packs them.
 func PackBF16FromF32(dst []uint16, n, k, row int, src []float32) {
 	checkPack("PackBF16FromF32", len(dst), PackedLenBF16(n, k), n, k, row, len(src))
 	packRows(k, row, src, func(line []uint16, row int, src []float32) {
-		BF16FromF32(line, src)
-		flushBF16(line)
+		active.roundRowBF16(line, src)
 		pack(dst, k, 2, row, line)
 	})
 }

@@ -68,7 +68,7 @@ func quantizeBy(dst []uint8, x []float32, inv float32) {
 }
 
 // RoundRowsBF16 rounds the activations of m rows of k numbers to bfloat16 for MatMulBF16: to nearest
-// even, subnormal numbers to zero, NaN quieted. The rows of dst are padded to an even length with zeros.
+// even, numbers below 2^-126 to zero, NaN quieted. The rows of dst are padded to an even length with zeros.
 //
 // x[m,ldx], dst[m,ldd]. It panics if ldx < k, ldd < k rounded up to 2, or a slice is too short.
 func RoundRowsBF16(dst []uint16, ldd int, x []float32, ldx, m, k int) {
@@ -86,8 +86,12 @@ func RoundRowsBF16(dst []uint16, ldd int, x []float32, ldx, m, k int) {
 }
 
 func roundRowBF16Generic(dst []uint16, x []float32) {
-	bf16FromF32Generic(dst, x)
-	flushBF16(dst)
+	for i, v := range x {
+		if a := abs32(v); a < 0x1p-126 {
+			v = v * 0 // a zero of its sign
+		}
+		dst[i] = bf16FromF32(v)
+	}
 }
 
 // holds reports whether a slice of length n holds m rows of k elements with stride ld.

@@ -82,6 +82,7 @@ func (k *kernels) avx512vnni() {
 func (k *kernels) avx512bf16() {
 	k.name = "avx512bf16"
 	k.peakBF16 = peakBF16AVX512
+	k.roundRowBF16 = roundRowBF16AVX512
 	if bfloatIsFast() {
 		k.matMulBF16 = matMulBF16AVX512BF16
 	}

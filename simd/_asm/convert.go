@@ -87,19 +87,31 @@ func convert() {
 	VZEROUPPER()
 	RET()
 	toBF16("bf16FromF32AVX2Asm", "bf16FromF32AVX2Asm rounds n numbers, a multiple of 8, to bfloat16, to nearest even, NaN kept and quieted.", false)
-	toBF16("roundRowBF16AVX2Asm", "roundRowBF16AVX2Asm is bf16FromF32AVX2Asm with subnormal results replaced by zeros of their sign.", true)
+	toBF16("roundRowBF16AVX2Asm", "roundRowBF16AVX2Asm is bf16FromF32AVX2Asm with subnormal numbers replaced by zeros of their sign.", true)
+	toBF16Z()
 }
 
+// toBF16 rounds to bfloat16 by adding 0x7fff and the last kept bit; with flush, subnormal numbers first become
+// zeros of their sign.
 func toBF16(name, doc string, flush bool) {
 	text(name, "func(dst *uint16, src *float32, n int)", doc)
 	d, s, n := arg("dst"), arg("src"), arg("n")
 	broadcast("bf16One", 1, Y[15])
 	broadcast("bf16Half", 0x7fff, Y[14])
 	broadcast("bf16Quiet", 0x400000, Y[13])
+	broadcast("bf16Exponent", 0x7f800000, Y[12])
+	broadcast("bf16Sign", 0x80000000, Y[11])
+	VPXOR(Y[10], Y[10], Y[10])
 	TESTQ(n, n)
 	JZ(LabelRef("done"))
 	Label("loop")
 	VMOVUPS(Mem{Base: s}, Y[0])
+	if flush {
+		VPAND(Y[12], Y[0], Y[2])
+		VPCMPEQD(Y[10], Y[2], Y[2]) // no exponent
+		VPAND(Y[11], Y[0], Y[3])
+		VBLENDVPS(Y[2], Y[3], Y[0], Y[0])
+	}
 	VPSRLD(Imm(16), Y[0], Y[1])
 	VPAND(Y[15], Y[1], Y[1])
 	VPADDD(Y[14], Y[1], Y[1])
@@ -107,15 +119,6 @@ func toBF16(name, doc string, flush bool) {
 	VPOR(Y[13], Y[0], Y[2])
 	VCMPPS(Imm(3), Y[0], Y[0], Y[3]) // unordered: NaN
 	VBLENDVPS(Y[3], Y[2], Y[1], Y[1])
-	if flush {
-		broadcast("bf16Exponent", 0x7f800000, Y[12])
-		broadcast("bf16Sign", 0x80000000, Y[11])
-		VPXOR(Y[10], Y[10], Y[10])
-		VPAND(Y[12], Y[1], Y[2])
-		VPCMPEQD(Y[10], Y[2], Y[2]) // no exponent
-		VPAND(Y[11], Y[1], Y[3])
-		VBLENDVPS(Y[2], Y[3], Y[1], Y[1])
-	}
 	VPSRLD(Imm(16), Y[1], Y[1])
 	VEXTRACTI128(Imm(1), Y[1], X[2])
 	VPACKUSDW(X[2], X[1], X[1])
@@ -125,6 +128,25 @@ func toBF16(name, doc string, flush bool) {
 	SUBQ(Imm(8), n)
 	JG(LabelRef("loop"))
 	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// toBF16Z rounds with the instruction for it, which takes subnormal numbers for zero.
+func toBF16Z() {
+	text("roundRowBF16Z", "func(dst *uint16, src *float32, n int)",
+		"roundRowBF16Z is roundRowBF16AVX2Asm with VCVTNEPS2BF16, n a multiple of 32, not zero.")
+	d, s, n := arg("dst"), arg("src"), arg("n")
+	Label("loop")
+	for i := range 2 {
+		VMOVUPS(Mem{Base: s, Disp: 64 * i}, Z[i])
+		evex(2, 0x72, i, 0, i)
+		VMOVUPS(Y[i], Mem{Base: d, Disp: 32 * i})
+	}
+	ADDQ(I32(128), s)
+	ADDQ(Imm(64), d)
+	SUBQ(Imm(32), n)
+	JG(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
 }
