@@ -38,7 +38,7 @@ type BPE struct {
 	reverse    map[string]codesPair // concatenation → parts, for the vocabulary
 	glossaries []glossary
 	whole      *regexp.Regexp // matches words that a glossary matches entirely
-	cache      *wordCache
+	cache      *wordCache[string]
 }
 
 const defaultSeparator = "@@"
@@ -121,7 +121,7 @@ func newBPE(kind codesKind, separator string) *BPE {
 	if separator == "" {
 		separator = defaultSeparator
 	}
-	return &BPE{kind: kind, separator: separator, cache: newWordCache()}
+	return &BPE{kind: kind, separator: separator, cache: newWordCache[string]()}
 }
 
 // readVocabulary leaves the vocabulary nil when there is none or when nothing
@@ -168,7 +168,7 @@ func (b *BPE) Encode(line string) string {
 		pieces, ok := b.cache.get(w)
 		if !ok {
 			pieces = b.segment(w)
-			b.cache.put(w, pieces)
+			b.cache.put(w, pieces, len(pieces))
 		}
 		out.WriteString(pieces)
 	}

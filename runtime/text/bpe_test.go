@@ -144,13 +144,13 @@ func TestBPEConcurrent(t *testing.T) {
 }
 
 func TestWordCacheBound(t *testing.T) {
-	c := newWordCache()
+	c := newWordCache[string]()
 	const words = 100_000
 	long := strings.Repeat("x", cacheWordBytes-6)
 	for i := range words {
-		c.put(fmt.Sprintf("%06d%s", i, long), long)
+		c.put(fmt.Sprintf("%06d%s", i, long), long, len(long))
 	}
-	c.put(strings.Repeat("y", cacheWordBytes+1), "y")
+	c.put(strings.Repeat("y", cacheWordBytes+1), "y", 1)
 	kept := 0
 	for i := range c.shards {
 		s := &c.shards[i]

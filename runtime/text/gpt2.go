@@ -17,7 +17,7 @@ type GPT2BPE struct {
 	merges  *merges
 	ids     map[string]string // piece → id in decimal
 	symbols map[string]string // the reverse
-	cache   *wordCache
+	cache   *wordCache[string]
 }
 
 // ParseGPT2 reads encoder.json, a map from pieces to ids, and vocab.bpe, a
@@ -34,7 +34,7 @@ func ParseGPT2(encoder io.Reader, encoderName string, vocab io.Reader, vocabName
 	g := &GPT2BPE{
 		ids:     make(map[string]string, len(numbers)),
 		symbols: make(map[string]string, len(numbers)),
-		cache:   newWordCache(),
+		cache:   newWordCache[string](),
 	}
 	for piece, n := range numbers {
 		id := strconv.FormatInt(n, 10)
@@ -91,7 +91,7 @@ func (g *GPT2BPE) Encode(line string) string {
 		ids, ok := g.cache.get(token)
 		if !ok {
 			ids = g.segment(token)
-			g.cache.put(token, ids)
+			g.cache.put(token, ids, len(ids))
 		}
 		if out.Len() > 0 {
 			out.WriteByte(' ')

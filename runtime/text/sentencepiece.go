@@ -27,6 +27,7 @@ type SentencePiece struct {
 	trie         *trie         // of ids, unigram models only
 	minScore     float32
 	maxScore     float32
+	words        *wordCache[[]spPiece] // nil where words are not segmented one by one
 }
 
 // spPiece is a stretch of normalised text and the piece it stands for.
@@ -34,6 +35,8 @@ type spPiece struct {
 	text string
 	id   int32
 }
+
+const spPieceBytes = 24
 
 // ParseSentencePiece reads a .model file. The name stands in errors, which
 // are of type [CorruptError] with the offset, or [UnsupportedError].
@@ -111,8 +114,11 @@ func (sp *SentencePiece) index(name string) error {
 	case len(keys) == 0 && sp.modelType == unigramModel:
 		return corruptByte(name, -1, "SentencePiece model: no pieces of text")
 	}
-	if sp.modelType == unigramModel {
+	switch {
+	case sp.modelType == unigramModel:
 		sp.trie = newTrie(keys)
+	case sp.modelType == bpeModel && wordsOnly(keys):
+		sp.words = newWordCache[[]spPiece]()
 	}
 	if len(userDefined) > 0 {
 		sp.userDefined = newTrie(userDefined)
@@ -178,7 +184,7 @@ func (sp *SentencePiece) Encode(line string) (ids []int32, pieces []string) {
 	var found []spPiece
 	switch sp.modelType {
 	case bpeModel:
-		found = sp.encodeBPE(normalized)
+		found = sp.encodeBPEWords(normalized)
 	case wordModel:
 		found = sp.encodeWords(normalized)
 	case charModel:
@@ -207,22 +213,24 @@ func (sp *SentencePiece) Encode(line string) (ids []int32, pieces []string) {
 	return ids, pieces
 }
 
+// firstWord is the length of the word that s begins with: up to the next space
+// symbol, apart from one at its start.
+func firstWord(s string) int {
+	start := 0
+	if strings.HasPrefix(s, spaceSymbol) {
+		start = len(spaceSymbol)
+	}
+	if n := strings.Index(s[start:], spaceSymbol); n >= 0 {
+		return start + n
+	}
+	return len(s)
+}
+
 // encodeWords takes each word with the space symbol before it as one piece.
 func (sp *SentencePiece) encodeWords(s string) []spPiece {
 	var out []spPiece
 	for s != "" {
-		n := len(spaceSymbol)
-		if !strings.HasPrefix(s, spaceSymbol) {
-			n = 0
-		}
-		if k := strings.Index(s[n:], spaceSymbol); k >= 0 {
-			n += k
-		} else {
-			n = len(s)
-		}
-		if n == 0 {
-			n = len(s)
-		}
+		n := firstWord(s)
 		out = append(out, spPiece{s[:n], sp.lookup(s[:n])})
 		s = s[n:]
 	}

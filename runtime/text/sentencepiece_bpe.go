@@ -1,6 +1,9 @@
 package text
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // spSymbol is a stretch of text during merging, linked to its neighbours.
 type spSymbol struct {
@@ -29,6 +32,40 @@ type spMerger struct {
 	agenda  keyHeap // priority << 32 | left symbol
 	// undo has the parts of unused pieces, which are taken apart at the end.
 	undo map[string][2]string
+}
+
+// wordsOnly reports whether no piece goes on beyond a space symbol, so that
+// words can be segmented one by one.
+func wordsOnly(keys []trieKey) bool {
+	for _, k := range keys {
+		if strings.LastIndex(k.key, spaceSymbol) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// encodeBPEWords is encodeBPE, word by word where the model allows it.
+func (sp *SentencePiece) encodeBPEWords(s string) []spPiece {
+	if sp.words == nil {
+		return sp.encodeBPE(s)
+	}
+	out := make([]spPiece, 0, len(s)/3)
+	for s != "" {
+		n := firstWord(s)
+		w := s[:n]
+		pieces, ok := sp.words.get(w)
+		if !ok {
+			if n <= cacheWordBytes {
+				w = strings.Clone(w)
+			}
+			pieces = sp.encodeBPE(w)
+			sp.words.put(w, pieces, len(pieces)*spPieceBytes)
+		}
+		out = append(out, pieces...)
+		s = s[n:]
+	}
+	return out
 }
 
 // encodeBPE merges characters as long as the model has a piece for the
