@@ -36,6 +36,47 @@ func (g *Generator) Generate(ctx context.Context, line int, prompt []int32) ([]H
 	return g.search(&job{ctx: ctx, prefix: prompt, length: len(prompt) + 1, line: line})
 }
 
+// GenerateAll continues prompts as they come and yields the hypotheses of
+// each in order, holding back at most a bounded number of finished ones.
+// After an error it stops.
+func (g *Generator) GenerateAll(ctx context.Context, prompts iter.Seq[[]int32]) iter.Seq2[[]Hypothesis, error] {
+	return func(yield func([]Hypothesis, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		type result struct {
+			hyps []Hypothesis
+			err  error
+		}
+		window := make(chan chan result, 2*g.rows)
+		go func() {
+			defer close(window)
+			line := 0
+			for p := range prompts {
+				done := make(chan result, 1)
+				select {
+				case window <- done:
+				case <-ctx.Done():
+					return
+				}
+				go func(line int) {
+					h, err := g.Generate(ctx, line, p)
+					done <- result{h, err}
+				}(line)
+				line++
+			}
+		}()
+		for done := range window {
+			r := <-done
+			if !yield(r.hyps, r.err) || r.err != nil {
+				return
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
 // Token is one generated token with its natural log-probability.
 type Token struct {
 	ID      int32
@@ -44,10 +85,10 @@ type Token struct {
 
 // Continue generates tokens after a prompt, one at a time and without end:
 // the caller stops the iteration. It takes the likeliest token, or draws one
-// when o.Sampling is set (see [Options]); Beam and the length options do not
+// when o.Sampling is set, by o.Seed and line (see [Options]); Beam and the length options do not
 // apply. pad is never generated. Memory is constant for MemSizer models; a
 // softmax model keeps every position.
-func (m *Model) Continue(ctx context.Context, prompt []int32, o Options) iter.Seq2[Token, error] {
+func (m *Model) Continue(ctx context.Context, line int, prompt []int32, o Options) iter.Seq2[Token, error] {
 	return func(yield func(Token, error) bool) {
 		o.Beam, o.NBest = 1, 1
 		err := o.Validate()
@@ -63,7 +104,7 @@ func (m *Model) Continue(ctx context.Context, prompt []int32, o Options) iter.Se
 		}
 		g := continuation{m: m, c: ops.NewCPU(), state: m.decoder.newState(1, 1)}
 		if o.Sampling {
-			g.rng = newSampler(o.Seed, 0)
+			g.rng = newSampler(o.Seed, line)
 		}
 		g.run(ctx, prompt, &o, yield)
 	}

@@ -3,7 +3,10 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"iter"
+	"sync"
 
+	"memsizer/format"
 	"memsizer/ops"
 )
 
@@ -42,40 +45,119 @@ type Blocks struct {
 	Tokens, Context int
 }
 
-// Text scores a language model's text: tokens[i] is predicted from
-// tokens[:i] inside its window, the first one from the start token (eos). It calls yield with
-// the log-probabilities of consecutive parts of tokens, in order.
-func (s *Scorer) Text(ctx context.Context, tokens []int32, b Blocks, yield func(logProbs []float32) error) error {
-	if s.m.encoder != nil {
-		return fmt.Errorf("runtime: a translation model does not score plain text; give source and target")
-	}
+// check reports blocks that the model cannot read.
+func (b Blocks) check(m *Model) error {
 	if b.Tokens < 1 || b.Context < 0 || b.Context >= b.Tokens {
 		return fmt.Errorf("runtime: blocks of %d tokens with %d of context", b.Tokens, b.Context)
 	}
-	if err := checkIDs("text", tokens, s.m.decoder.vocab, 0); err != nil {
-		return err
-	}
-	if n := s.m.decoder.positions.limit(); n > 0 && b.Tokens > n {
+	if n := m.decoder.positions.limit(); n > 0 && b.Tokens > n {
 		return fmt.Errorf("runtime: blocks of %d tokens, the model's positions end at %d", b.Tokens, n)
 	}
+	return nil
+}
+
+// textWindow is one window of a text on its way through a scorer.
+type textWindow struct {
+	prev, target []int32
+	skip         int
+	logProbs     []float32
+	err          error
+	done         chan struct{}
+}
+
+// ScoreText scores the tokens of a text under a language model: each is
+// predicted from those before it in its window, the first one from the start
+// token (eos). It calls yield with the log-probabilities of consecutive
+// tokens, in order; workers windows (0: one per core) are computed at a time,
+// so that memory does not grow with the text.
+func (m *Model) ScoreText(ctx context.Context, tokens iter.Seq[int32], b Blocks, workers int, yield func(logProbs []float32) error) error {
+	if m.encoder != nil {
+		return fmt.Errorf("runtime: a translation model does not score plain text; give source and target")
+	}
+	if err := b.check(m); err != nil {
+		return err
+	}
+	if workers <= 0 {
+		workers = availableCores()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	work, order := make(chan *textWindow), make(chan *textWindow, 2*workers)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	for range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			s := NewScorer(m)
+			for w := range work {
+				w.logProbs, w.err = s.window(ctx, nil, w.prev, w.target, w.skip)
+				close(w.done)
+			}
+		}()
+	}
+	var failed error // of the cutter, read after order is closed
+	go func() {
+		defer close(order)
+		defer close(work)
+		failed = m.cut(tokens, b, func(w *textWindow) bool {
+			select {
+			case order <- w:
+			case <-ctx.Done():
+				return false
+			}
+			select {
+			case work <- w:
+				return true
+			case <-ctx.Done():
+				w.err = ctx.Err()
+				close(w.done)
+				return false
+			}
+		})
+	}()
+	for w := range order {
+		<-w.done
+		if w.err != nil {
+			return w.err
+		}
+		if err := yield(w.logProbs); err != nil {
+			return err
+		}
+	}
+	if failed == nil {
+		failed = ctx.Err()
+	}
+	return failed
+}
+
+// cut makes windows of a text until emit refuses one.
+func (m *Model) cut(tokens iter.Seq[int32], b Blocks, emit func(*textWindow) bool) error {
 	stride := b.Tokens - b.Context
-	var prev []int32
-	var out []float32
-	for lo := 0; lo < len(tokens); lo += stride {
-		hi := min(lo+stride, len(tokens))
-		first := max(lo-b.Context, 0)
-		prev = append(prev[:0], s.m.header.Config.Start())
-		if first > 0 {
-			prev[0] = tokens[first-1]
+	seen := []int32{m.header.Config.Start()} // the inputs that the next window may need
+	fresh, n := 0, 0                         // targets not yet in a window; all tokens
+	window := func() bool {
+		k := len(seen) - 1 - fresh // inputs before the first one that predicts a fresh token
+		w := &textWindow{skip: k, done: make(chan struct{})}
+		w.prev = append(w.prev, seen[:k+fresh]...)
+		w.target = append(w.target, seen[1:k+fresh+1]...)
+		keep := min(b.Context+1, len(seen))
+		seen = append(seen[:0], seen[len(seen)-keep:]...)
+		fresh = 0
+		return emit(w)
+	}
+	for id := range tokens {
+		if id < 0 || int(id) >= m.decoder.vocab || id == format.Pad {
+			return fmt.Errorf("runtime: token %d of the text has id %d, want 0 to %d and not pad", n, id, m.decoder.vocab-1)
 		}
-		prev = append(prev, tokens[first:hi-1]...)
-		var err error
-		if out, err = s.window(ctx, out[:0], prev, tokens[first:hi], lo-first); err != nil {
-			return err
+		n++
+		seen = append(seen, id)
+		if fresh++; fresh == stride && !window() {
+			return nil
 		}
-		if err := yield(out); err != nil {
-			return err
-		}
+	}
+	if fresh > 0 {
+		window()
 	}
 	return nil
 }
