@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestGreedyContinuationOfReferenceCases(t *testing.T) {
 				if w.Tokens[0] != format.EOS {
 					t.Fatalf("prompt %d begins with %d", i, w.Tokens[0])
 				}
-				for tok, err := range m.Continue(context.Background(), w.Tokens[1:w.Prompt], runtime.DefaultOptions()) {
+				for tok, err := range m.Continue(context.Background(), i, w.Tokens[1:w.Prompt], runtime.DefaultOptions()) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -84,7 +85,7 @@ func TestPerplexityOfTrainedLanguageModel(t *testing.T) {
 	for name, p := range map[string]protocol{"non-overlapping": want.Plain, "overlapping": want.Overlap, "paper": want.Paper} {
 		t.Run(name, func(t *testing.T) {
 			sum, n := 0.0, 0
-			err := runtime.NewScorer(m).Text(context.Background(), tokens, runtime.Blocks{Tokens: p.Block, Context: p.Context}, func(lp []float32) error {
+			err := m.ScoreText(context.Background(), slices.Values(tokens), runtime.Blocks{Tokens: p.Block, Context: p.Context}, 0, func(lp []float32) error {
 				for _, v := range lp {
 					if name == "paper" && n < len(want.First) && math.Abs(-float64(v)-want.First[n]) > 1e-4*max(1, want.First[n]) {
 						t.Errorf("token %d: negative log-likelihood %v, want %v", n, -v, want.First[n])

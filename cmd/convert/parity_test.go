@@ -182,10 +182,12 @@ func trainedFlags(dir string) []string {
 }
 
 func TestSearchOptionsOfTrainedModel(t *testing.T) {
-	dir := filepath.Join(referenceDir, "multi30k-en-de")
-	if _, err := os.Stat(filepath.Join(dir, "search.jsonl")); err != nil {
-		t.Skip("the trained model's search.jsonl is not beside the repository")
+	for _, dir := range caseDirs(t, "search.jsonl", "multi30k-en-de") {
+		t.Run(rootName(dir), func(t *testing.T) { testSearchOptions(t, dir) })
 	}
+}
+
+func testSearchOptions(t *testing.T, dir string) {
 	m := convertCase(t, dir, "f32", trainedFlags(dir)...)
 	type record struct {
 		Options struct {
