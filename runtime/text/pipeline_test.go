@@ -90,6 +90,7 @@ func TestPipelineKinds(t *testing.T) {
 	}{
 		{"already tokenised", format.Tokenization{}, " a\t b  c@@ d ", "a b c@@ d", []int32{4, 6, 3, 3}, "a b <unk> <unk>", "a b <unk> <unk>"},
 		{"space", format.Tokenization{Tokenizer: "space", BPE: "none"}, "a\u00a0\u3000b", "a b", []int32{4, 6}, "a b", "a b"},
+		{"nltk", format.Tokenization{Tokenizer: "nltk", BPE: "none"}, "a (b).", "a ( b ) .", []int32{4, 3, 6, 3, 3}, "a <unk> b <unk> <unk>", "a <unk> b <unk> <unk>"},
 		{"characters", format.Tokenization{Tokenizer: "none", BPE: "characters"}, "ab  a", "a b \u2581 \u2581 a", []int32{4, 6, 5, 5, 4}, "a b \u2581 \u2581 a", "ab  a"},
 		{"bytes", format.Tokenization{BPE: "bytes"}, "\u00e9 \t a", "\u00c3 \u00a9 \u2581 a", []int32{10, 3, 5, 4}, "\u00c3 <unk> \u2581 a", "<unk> a"},
 		{"byte_bpe", format.Tokenization{BPE: "byte_bpe"}, "a", "\u2581 a", []int32{5, 4}, "\u2581 a", " a"},

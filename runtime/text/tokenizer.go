@@ -1,6 +1,10 @@
 package text
 
-import "memsizer/format"
+import (
+	"strings"
+
+	"memsizer/format"
+)
 
 // wordTokenizer is what fairseq calls a tokenizer, for one language: a raw
 // line becomes a line of words, and back.
@@ -30,7 +34,8 @@ func newWordTokenizer(t format.Tokenization, lang string) (w wordTokenizer, err 
 	case "space":
 		w.line = collapseSpace
 	case "nltk":
-		err = &UnsupportedError{Name: "tokenizer", What: `"nltk"`}
+		nltk := NewNLTKTokenizer()
+		w.line = func(line string) string { return strings.Join(nltk.Tokenize(line), " ") }
 	}
 	return w, err
 }
