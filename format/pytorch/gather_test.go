@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/iotest"
 )
@@ -169,5 +170,23 @@ func TestContiguous(t *testing.T) {
 		if got := (&Tensor{Shape: c.shape, Strides: c.strides}).Contiguous(); got != c.want {
 			t.Errorf("shape %v, strides %v: %v, want %v", c.shape, c.strides, got, c.want)
 		}
+	}
+}
+
+// TestConcurrent reads all tensors of a file from several goroutines at once.
+func TestConcurrent(t *testing.T) {
+	for _, name := range []string{"testdata/views.pt", "testdata/views-legacy.pt", "testdata/views-deflated.pt"} {
+		f := openFile(t, name)
+		var group sync.WaitGroup
+		for range 4 {
+			group.Go(func() {
+				for _, w := range tensorsOf(f) {
+					if n, err := io.Copy(io.Discard, w.tensor.Reader()); n != w.tensor.Bytes() || err != nil {
+						t.Errorf("%s: %s gave %d bytes and error %v, want %d", name, w.path, n, err, w.tensor.Bytes())
+					}
+				}
+			})
+		}
+		group.Wait()
 	}
 }

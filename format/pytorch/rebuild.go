@@ -111,7 +111,7 @@ func rebuildTensor(m *machine, args []any) (any, bool, error) {
 	if why := t.Storage.why; why != "" {
 		return m.undescribed(why)
 	}
-	return m.place(t, extent, args[1:4])
+	return m.describe(t, extent, args[1:4])
 }
 
 // undescribed leaves a tensor an inert object with a note.
@@ -119,9 +119,9 @@ func (m *machine) undescribed(why string) (any, bool, error) {
 	return &Object{Module: "torch", Name: "Tensor", Note: why + " is not supported"}, true, nil
 }
 
-// place checks offset, shape and strides against the storage, of which extent
+// describe checks offset, shape and strides against the storage, of which extent
 // elements, from t.Offset on, are the tensor's to use, and sets them in t.
-func (m *machine) place(t *Tensor, extent int64, args []any) (any, bool, error) {
+func (m *machine) describe(t *Tensor, extent int64, args []any) (any, bool, error) {
 	offset, ok := args[0].(int64)
 	if !ok || offset < 0 {
 		return nil, false, m.corrupt("storage offset %v of a tensor", args[0])
