@@ -424,7 +424,7 @@ func TestCreate(t *testing.T) {
 			{func(h *Header) { h.Config.Decoder.Layers = 0 }, "decoder.layers is 0"},
 			{func(h *Header) { h.Provenance.Source = "/home/me/a.pt" }, "want a file's base name"},
 			{func(h *Header) { h.Provenance.SHA256 = "AB" }, "want 64 lower-case hexadecimal digits"},
-			{func(h *Header) { h.Provenance.Averaged = []SourceFile{{`a\b`, ""}} }, "want a file's base name"},
+			{func(h *Header) { h.Provenance.Sources = []SourceFile{{`a\b`, ""}} }, "want a file's base name"},
 			{func(h *Header) { h.Provenance.Model = "\xff" }, "is not UTF-8"},
 		} {
 			h := smallHeader()

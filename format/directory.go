@@ -294,7 +294,7 @@ func (p *Provenance) validate() error {
 	if err := (SourceFile{p.Source, p.SHA256}).validate(); err != nil {
 		return err
 	}
-	for _, s := range p.Averaged {
+	for _, s := range p.Sources {
 		if err := s.validate(); err != nil {
 			return err
 		}

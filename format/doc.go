@@ -217,7 +217,8 @@ Sections with a meaning, each the bytes of the file as it was given:
 
 	source        string: base name of the converted file, no folder; omitted when empty
 	sha256        string: SHA-256 of its bytes, 64 lower-case hexadecimal digits; omitted when empty
-	averaged      array of {"name", "sha256"}: all files, when several were averaged; omitted when empty
+	sources       array of {"name", "sha256"} instead of these two when there were several files (averaged
+	              checkpoints, graphs with external data); omitted when empty
 	model         string: the architecture's name in the training code; omitted when empty
 	converter     string: program and version; omitted when empty
 	dtype_policy  string: how element types were chosen; omitted when empty

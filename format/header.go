@@ -25,8 +25,9 @@ type Provenance struct {
 	// digest of its bytes. Both are empty for synthetic weights.
 	Source string `json:"source,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
-	// Averaged are all the sources when several checkpoints were averaged.
-	Averaged []SourceFile `json:"averaged,omitempty"`
+	// Sources are all the files when there were several: averaged checkpoints,
+	// an encoder's and a decoder's graph, external data.
+	Sources []SourceFile `json:"sources,omitempty"`
 	// Model is the architecture's name in the training code.
 	Model string `json:"model,omitempty"`
 	// Converter is the name and version of the program that wrote the file.

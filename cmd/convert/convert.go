@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +23,7 @@ type conversion struct {
 	dtype    string
 	compress bool
 	average  bool
+	noCheck  bool
 	quiet    bool
 	model    fairseq.Options
 
@@ -38,7 +38,10 @@ func newConvertCommand() *cobra.Command {
 		Example: `  convert -o m.msz checkpoint_best.pt
   convert -o m.msz --tokenizer moses --bpe subword_nmt --bpe-codes bpe.codes -s en -t de checkpoint_best.pt
   convert -o m.msz --dtype f32 --args args.json model.safetensors
+  convert -o m.msz --dict-dir data-bin model.onnx
   convert -o m.msz --average checkpoint8.pt checkpoint9.pt checkpoint10.pt`,
+		Long: `Turn a trained checkpoint into one .msz file: fairseq's .pt files (0.6 to 0.12),
+safetensors with --args, or an ONNX graph (or its encoder and its decoder).`,
 		Args: inputs("a checkpoint", 1, 0),
 		RunE: func(c *cobra.Command, args []string) error {
 			v.stdout, v.stderr = c.OutOrStdout(), c.ErrOrStderr()
@@ -52,6 +55,7 @@ func newConvertCommand() *cobra.Command {
 	f.StringVar(&v.dtype, "dtype", "f16", "element type of the weights: f16, f32, bf16, or i8 (linear weights; the rest f16)")
 	f.BoolVar(&v.compress, "compress", false, "compress the tensors too: smaller to ship, unpacked into memory at load")
 	f.BoolVar(&v.average, "average", false, "average the given checkpoints of one model")
+	f.BoolVar(&v.noCheck, "no-check", false, "ONNX: do not compare the imported model with its graph on random inputs")
 	f.BoolVarP(&v.quiet, "quiet", "q", false, "print nothing but problems")
 	modelFlags(f, &v.model)
 	c.CompletionOptions.HiddenDefaultCmd = true
@@ -69,7 +73,7 @@ func (v *conversion) run(ctx context.Context, args []string) error {
 		return hint(usagef("no output file"), "name it with -o")
 	case v.output == "-":
 		return hint(usagef("a model cannot be written to standard output: its header is written last"), "name a file with -o")
-	case len(args) > 1 && !v.average:
+	case len(args) > 1 && !v.average && !areGraphs(args):
 		return hint(usagef("%d checkpoints (%s), want one", len(args), strings.Join(args, " ")), "--average averages several")
 	case len(args) < 2 && v.average:
 		return usagef("--average needs at least two checkpoints")
@@ -82,21 +86,23 @@ func (v *conversion) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	v.model.Average = args[1:]
-	m, err := fairseq.Load(args[0], v.model)
+	s, err := v.open(args)
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	size, err := v.write(ctx, m, args, policy)
+	defer s.close()
+	if err := v.checkSource(ctx, s); err != nil {
+		return err
+	}
+	size, err := v.write(ctx, s, policy)
 	if err != nil {
 		return err
 	}
 	if v.quiet {
 		return nil
 	}
-	printFound(v.stdout, &m.Found)
-	printWritten(v.stdout, v.output, policy.name, m, size, time.Since(start))
+	s.print(v.stdout)
+	printWritten(v.stdout, v.output, policy.name, s, size, time.Since(start))
 	return nil
 }
 
@@ -139,49 +145,27 @@ func isMSZ(path string) (bool, error) {
 }
 
 // write makes the file and returns its size. Nothing is left after an error.
-func (v *conversion) write(ctx context.Context, m *fairseq.Model, sources []string, policy policy) (int64, error) {
-	h := format.Header{Config: m.Config, Tokenization: m.Tokenization}
-	h.Provenance = format.Provenance{Model: m.Found.Architecture, Converter: version, DTypePolicy: policy.name}
-	for _, path := range sources {
+func (v *conversion) write(ctx context.Context, s *source, policy policy) (int64, error) {
+	h := s.header(policy)
+	for _, path := range s.files {
 		sum, err := digest(ctx, path)
 		if err != nil {
 			return 0, err
 		}
 		name := strings.ToValidUTF8(filepath.Base(path), "\ufffd")
-		if len(sources) == 1 {
+		if len(s.files) == 1 {
 			h.Provenance.Source, h.Provenance.SHA256 = name, sum
 		} else {
-			h.Provenance.Averaged = append(h.Provenance.Averaged, format.SourceFile{Name: name, SHA256: sum})
+			h.Provenance.Sources = append(h.Provenance.Sources, format.SourceFile{Name: name, SHA256: sum})
 		}
 	}
 	var opts []format.WriteOption
 	if v.compress {
 		opts = append(opts, format.CompressTensors())
 	}
-	w, err := format.Create(v.output, h, opts...)
-	if err != nil {
-		return 0, err
-	}
-	defer w.Abort()
-	for _, s := range m.Sections {
-		if err := w.AddSection(s.Name, s.Data); err != nil {
-			return 0, err
-		}
-	}
-	bar := v.progress(m)
+	bar := v.progress(s)
 	defer bar.done()
-	for i := range m.Tensors {
-		t := &m.Tensors[i]
-		bar.show(t.Spec.Name)
-		if err := addTensor(ctx, w, t.Spec, policy.dtype(t.Spec), t.Read); err != nil {
-			return 0, explain(err, sources[0], t)
-		}
-		bar.add(t.Spec.Elements())
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	if err := w.Close(); err != nil {
+	if err := s.writeTo(ctx, v.output, h, policy, bar, opts...); err != nil {
 		return 0, err
 	}
 	fi, err := os.Stat(v.output)
@@ -189,24 +173,6 @@ func (v *conversion) write(ctx context.Context, m *fairseq.Model, sources []stri
 		return 0, err
 	}
 	return fi.Size(), nil
-}
-
-// explain names the file and the tensor of a value that cannot be stored.
-func explain(err error, path string, t *fairseq.Tensor) error {
-	var r *rangeError
-	if errors.As(err, &r) {
-		name := fmt.Sprintf("%q", t.Source)
-		if t.Source != t.Spec.Name {
-			name += fmt.Sprintf(" (%q)", t.Spec.Name)
-		}
-		err := fmt.Errorf("%s: tensor %s: element %d is %v, beyond what %s can hold (±%v)", path, name, r.index, r.value, r.dtype, r.limit)
-		return hint(err, "--dtype f32 keeps it")
-	}
-	var bad *fairseq.ValueError
-	if errors.As(err, &bad) {
-		return fmt.Errorf("%s: %s", path, strings.TrimPrefix(bad.Error(), "fairseq: "))
-	}
-	return err
 }
 
 // digest is the SHA-256 of a file in hexadecimal.

@@ -32,6 +32,9 @@ every checksum is verified.`,
 			if is {
 				return inspectMSZ(c.OutOrStdout(), args[0], asJSON)
 			}
+			if areGraphs(args) {
+				return inspectGraph(c.OutOrStdout(), args[0], asJSON)
+			}
 			return inspectCheckpoint(c.OutOrStdout(), args[0], given(c.Flags(), o), asJSON)
 		},
 	})
@@ -116,8 +119,8 @@ func printMSZ(w io.Writer, r *mszReport) {
 	if p.Source != "" {
 		line(w, "source", "%s, SHA-256 %s", p.Source, p.SHA256)
 	}
-	for _, s := range p.Averaged {
-		line(w, "averaged", "%s, SHA-256 %s", s.Name, s.SHA256)
+	for _, s := range p.Sources {
+		line(w, "source", "%s, SHA-256 %s", s.Name, s.SHA256)
 	}
 	if p.Model != "" {
 		line(w, "architecture", "%s", p.Model)

@@ -139,9 +139,9 @@ func describeAttention(a *format.Attention) string {
 }
 
 // printWritten says what the conversion made of it.
-func printWritten(w io.Writer, path, dtype string, m *fairseq.Model, size int64, took time.Duration) {
-	before := 4 * m.Config.Parameters()
-	for _, s := range m.Sections {
+func printWritten(w io.Writer, path, dtype string, m *source, size int64, took time.Duration) {
+	before := 4 * m.config.Parameters()
+	for _, s := range m.sections {
 		before += int64(len(s.Data))
 	}
 	line(w, "wrote", "%s: %s, %s bytes, %.4f of %s (f32 weights and text files)", path, dtype, grouped(size), float64(size)/float64(before), grouped(before))
@@ -155,11 +155,11 @@ type bar struct {
 	lastPercent int64
 }
 
-func (v *conversion) progress(m *fairseq.Model) *bar {
+func (v *conversion) progress(s *source) *bar {
 	if v.quiet || !isTerminal(v.stderr) {
 		return nil
 	}
-	return &bar{w: v.stderr, all: max(1, m.Config.Parameters()), lastPercent: -1}
+	return &bar{w: v.stderr, all: max(1, s.config.Parameters()), lastPercent: -1}
 }
 
 func (b *bar) show(name string) {
