@@ -10,6 +10,7 @@ import (
 type architecture struct {
 	name     string
 	language bool // a language model: no encoder
+	bart     bool
 	known    bool // the name is in the table, so heads can be trusted
 
 	encoderHeads, decoderHeads int
@@ -70,7 +71,7 @@ func findArchitecture(name string) *architecture {
 		}
 	}
 	if heads, ok := bartHeads[name]; ok || strings.HasPrefix(name, "bart_") || strings.HasPrefix(name, "mbart_") {
-		a.known = ok
+		a.known, a.bart = ok, true
 		a.setHeads(heads, heads)
 		a.activation = "gelu"
 		a.learnedPositions, a.shareAll, a.shareOutput = true, true, true

@@ -63,6 +63,12 @@ func (d *derivation) run() error {
 		d.problem("no tensor's name begins with %q: not an encoder-decoder or a language model of fairseq", "decoder.")
 		return nil
 	}
+	if name := d.arch.name; name != "" && !d.arch.known {
+		d.note("architecture %q is not one of fairseq's or the MemSizer plug-in's; what the settings leave open has the defaults of its family", name)
+	}
+	if bos, _ := d.set.flag("add_bos_token"); bos {
+		d.note("trained with %q: texts began with bos (0) where we begin with eos (2)", "add_bos_token")
+	}
 	if d.hasPrefix("encoder.") {
 		d.cfg.Encoder = d.stack("encoder")
 	} else if !d.arch.language && d.arch.name != "" && d.arch.known {

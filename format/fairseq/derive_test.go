@@ -2,6 +2,7 @@ package fairseq
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -189,7 +190,7 @@ func TestSettingsDecide(t *testing.T) {
 		}, func(c *format.Config) any { return c.Encoder.Self.Kind }, "softmax"},
 		{"classification heads are left out", func(b *builder) { b.linear("classification_heads.mnli.dense", 3, builtDim) }, func(c *format.Config) any { return c.Decoder.Layers }, 2},
 		{"wrapped names", func(b *builder) {
-			for name, v := range b.tensors {
+			for name, v := range maps.Clone(b.tensors) {
 				delete(b.tensors, name)
 				b.tensors["module."+strings.Replace(name, "layers.0.", "layers.0._checkpoint_wrapped_module.", 1)] = v
 			}

@@ -93,6 +93,7 @@ func readTextFile(path string) ([]byte, error) {
 type finder struct {
 	opts    *Options
 	folders []string // where to look, in order
+	line    string   // to add to each dictionary
 	text    Text
 	files   []TextFile
 	// problems name flags; they are complete.
@@ -247,6 +248,13 @@ func (f *finder) dictionary(section, path string, vocab int, table string) []byt
 	data := f.add(section, path)
 	if data == nil {
 		return nil
+	}
+	if f.line != "" {
+		if !bytes.HasSuffix(data, []byte("\n")) {
+			data = append(data, '\n')
+		}
+		data = append(data, f.line...)
+		f.text.Sections[len(f.text.Sections)-1].Data = data
 	}
 	n, err := countDictionary(data)
 	if err != nil {

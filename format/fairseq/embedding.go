@@ -2,7 +2,6 @@ package fairseq
 
 import (
 	"fmt"
-	"strings"
 
 	"memsizer/format"
 )
@@ -127,10 +126,8 @@ func (d *derivation) rename(canonical, name string) {
 // output derives the layer to the vocabulary.
 func (d *derivation) output() error {
 	d.projectOut()
-	if d.hasPrefix("decoder.adaptive_softmax.") {
-		if len(d.st.entriesUnder("decoder.adaptive_softmax.")) > 0 {
-			return d.adaptiveOutput()
-		}
+	if d.hasPrefix(softmaxPrefix) {
+		return d.adaptiveOutput()
 	}
 	o := &d.cfg.Output
 	o.Kind = format.Plain
@@ -174,16 +171,6 @@ func (d *derivation) output() error {
 		d.note("the settings tie the output projection to the embedding, but %q differs from it: kept apart", weight)
 	}
 	return nil
-}
-
-func (st *state) entriesUnder(prefix string) []string {
-	var names []string
-	for _, n := range st.names {
-		if strings.HasPrefix(n, prefix) {
-			names = append(names, n)
-		}
-	}
-	return names
 }
 
 // projectOut derives the projection from the decoder's to the output's dimension.

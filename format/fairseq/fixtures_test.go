@@ -302,7 +302,7 @@ func TestAverageRefused(t *testing.T) {
 			b.add("decoder.embed_tokens.weight", b.target, builtDim)
 			b.drop("decoder.output")
 		}, "cannot be averaged with model.safetensors"},
-		{"other settings", func(b *builder) { b.args["activation_fn"] = "gelu" }, "it is another model: translation model"},
+		{"other settings", func(b *builder) { b.args["activation_fn"] = "gelu" }, "it is another model: decoder.activation is gelu, want relu, encoder.activation is gelu, want relu"},
 		{"another architecture", func(b *builder) { b.args["arch"] = "lstm" }, "is an LSTM model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

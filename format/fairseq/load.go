@@ -1,9 +1,10 @@
 package fairseq
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"reflect"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -96,7 +97,13 @@ func FindText(path string, cfg *format.Config, opts Options) (*Text, error) {
 }
 
 func findText(path string, cfg *format.Config, opts *Options, set *settings) *finder {
+	return findTextWith(path, cfg, opts, set, "")
+}
+
+// findTextWith adds a line to the dictionaries.
+func findTextWith(path string, cfg *format.Config, opts *Options, set *settings, line string) *finder {
 	f := newFinder(path, opts)
+	f.line = line
 	source, target := opts.SourceLang, opts.TargetLang
 	if source == "" {
 		source, _ = set.text("source_lang")
@@ -108,6 +115,9 @@ func findText(path string, cfg *format.Config, opts *Options, set *settings) *fi
 	f.tokenization(set, source, target)
 	return f
 }
+
+// shardName is how names of files with a part of a model end.
+var shardName = regexp.MustCompile(`-shard\d+\.\w+$|[_-]part-?\d+\.\w+$|-rank-?\d+\.\w+$`)
 
 // analysis is everything found out about a file.
 type analysis struct {
@@ -241,15 +251,23 @@ func (a *analysis) describe(p *part, opts *Options) {
 	if len(c.names) == 0 || !d.hasPrefix("decoder.") {
 		return
 	}
-	a.config, a.tensors, a.whole = d.cfg, p.tensors, len(r.Problems) == 0
+	a.whole = len(r.Problems) == 0
 	if d.cfg.Validate() == nil {
+		mask, note := fitMask(p.set, c.path, opts, &d.cfg, p.tensors)
+		if note != "" {
+			r.Notes = append(r.Notes, note)
+		}
+		f := findTextWith(c.path, &d.cfg, opts, p.set, mask)
 		r.Config, r.Parameters = &a.config, d.cfg.Parameters()
 		r.Summary = summary(&d.cfg)
-		f := findText(c.path, &d.cfg, opts, p.set)
 		a.text = f.text
 		r.Texts, r.Tokenization = f.files, &a.text.Tokenization
 		r.Problems = append(r.Problems, f.problems...)
 		r.Notes = append(r.Notes, f.text.Notes...)
+	}
+	a.config, a.tensors = d.cfg, p.tensors
+	if parts := shardName.FindString(filepath.Base(c.path)); parts != "" && len(r.Problems) > 0 {
+		r.Problems = append(r.Problems, fmt.Sprintf("the file's name (%q) says that it is one part of several; put them together first", parts))
 	}
 	for _, wrong := range p.set.wrong {
 		if !slices.Contains(r.Problems, wrong) {
@@ -320,12 +338,59 @@ func difference(first, p *part) string {
 		return "no tensors are in the file"
 	case len(problems) > 0:
 		return strings.Join(problems, "; ")
-	case !reflect.DeepEqual(first.d.cfg, p.d.cfg):
-		return fmt.Sprintf("it is another model: %s; the first is %s", summary(&p.d.cfg), summary(&first.d.cfg))
-	case len(first.tensors) != len(p.tensors):
+	}
+	if d := configDifference(&p.d.cfg, &first.d.cfg); d != "" {
+		return "it is another model: " + d
+	}
+	if len(first.tensors) != len(p.tensors) {
 		return fmt.Sprintf("%d tensors, want %d", len(p.tensors), len(first.tensors))
 	}
 	return ""
+}
+
+// configDifference names the settings in which two configurations differ.
+func configDifference(got, want *format.Config) string {
+	a, b := configValues(got), configValues(want)
+	var diffs []string
+	for _, m := range []map[string]string{a, b} {
+		for k := range m {
+			d := fmt.Sprintf("%s is %s, want %s", k, firstSet(a[k], "not set"), firstSet(b[k], "not set"))
+			if a[k] != b[k] && !slices.Contains(diffs, d) {
+				diffs = append(diffs, d)
+			}
+		}
+	}
+	sort.Strings(diffs)
+	return strings.Join(diffs, ", ")
+}
+
+// configValues lists a configuration's values by their JSON path.
+func configValues(cfg *format.Config) map[string]string {
+	values := make(map[string]string)
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, x := range v {
+				walk(strings.TrimPrefix(path+"."+k, "."), x)
+			}
+		case []any:
+			for i, x := range v {
+				walk(fmt.Sprintf("%s.%d", path, i), x)
+			}
+		default:
+			values[path] = fmt.Sprint(v)
+		}
+	}
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return nil // a configuration that was validated has a JSON form
+	}
+	var tree any
+	if json.Unmarshal(text, &tree) == nil {
+		walk("", tree)
+	}
+	return values
 }
 
 // summary is one line about a configuration.

@@ -65,9 +65,14 @@ func newState(c *checkpoint, set *settings) *state {
 		versions:       map[string]float64{"encoder": math.NaN(), "decoder": math.NaN()},
 		positionBuffer: make(map[string]bool),
 	}
-	for _, source := range c.names {
+	names := st.withoutAverages(c.names)
+	for i, source := range c.names {
 		t := c.tensors[source]
-		name := bareName(source)
+		name := names[i]
+		if name == "" {
+			st.ignored = append(st.ignored, source)
+			continue
+		}
 		if st.setAside(name, source, t) {
 			continue
 		}
@@ -88,6 +93,38 @@ func newState(c *checkpoint, set *settings) *state {
 		}
 	}
 	return st
+}
+
+// averages begin the names of a moving average kept beside the weights.
+var averages = []string{"ema.", "model_ema.", "ema_model.", "module_ema."}
+
+// withoutAverages gives bare names, "" for the tensors of a moving average
+// where the weights themselves are there too.
+func (st *state) withoutAverages(sources []string) []string {
+	names := make([]string, len(sources))
+	average := make([]bool, len(sources))
+	weights, averaged := false, false
+	for i, source := range sources {
+		names[i] = bareName(source)
+		for _, prefix := range averages {
+			if rest, ok := strings.CutPrefix(names[i], prefix); ok {
+				names[i], average[i], averaged = bareName(rest), true, true
+			}
+		}
+		weights = weights || !average[i] && strings.HasPrefix(names[i], "decoder.")
+	}
+	switch {
+	case averaged && weights:
+		st.note("the file has a moving average of the weights (EMA) too; the weights themselves are used")
+		for i := range names {
+			if average[i] {
+				names[i] = ""
+			}
+		}
+	case averaged:
+		st.note("the weights are a moving average (EMA); the file has no others")
+	}
+	return names
 }
 
 // setAside handles buffers and heads that the model does not compute with.

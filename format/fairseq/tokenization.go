@@ -41,6 +41,16 @@ func (s settingsOf) flag(name string) bool {
 	return b
 }
 
+// hint is what a setting used in training says beside the point.
+func (s settingsOf) hint(names ...string) string {
+	for _, name := range names {
+		if t := s.text(name); t != "" && t != "space" {
+			return fmt.Sprintf(" (its setting %q is %q)", name, t)
+		}
+	}
+	return ""
+}
+
 // chosen is the name in a registry's group ("_name"), or the flat setting.
 func (s settingsOf) chosen(registry string) string {
 	if n, ok := s.group["_name"].(string); ok && n != "" {
@@ -72,7 +82,7 @@ func (f *finder) tokenizer(s settingsOf) {
 	t.Tokenizer = firstSet(o.Tokenizer, s.chosen("tokenizer"))
 	switch {
 	case t.Tokenizer == "":
-		f.problem("the checkpoint does not say how text was tokenised; give --tokenizer %s", strings.Join(tokenizers, "|"))
+		f.problem("the checkpoint does not say how text was tokenised%s; give --tokenizer %s", s.hint("eval_bleu_detok"), strings.Join(tokenizers, "|"))
 		return
 	case !slices.Contains(tokenizers, t.Tokenizer):
 		f.problem("tokenizer %q is not supported; give --tokenizer %s", t.Tokenizer, strings.Join(tokenizers, "|"))
@@ -111,7 +121,7 @@ func (f *finder) bpe(s settingsOf) {
 	t.BPE = firstSet(o.BPE, f.impliedBPE(), s.chosen("bpe"))
 	switch {
 	case t.BPE == "":
-		f.problem("the checkpoint does not say how words were split; give --bpe %s", strings.Join(bpes, "|"))
+		f.problem("the checkpoint does not say how words were split%s; give --bpe %s", s.hint("eval_bleu_remove_bpe", "post_process", "remove_bpe"), strings.Join(bpes, "|"))
 		return
 	case !slices.Contains(bpes, t.BPE):
 		f.problem("bpe %q is not supported; give --bpe %s", t.BPE, strings.Join(bpes, "|"))
