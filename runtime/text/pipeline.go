@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"memsizer/format"
@@ -30,7 +31,7 @@ type Need struct {
 // Names that this package does not know are an error of type
 // [UnsupportedError].
 func Needs(t format.Tokenization) ([]Need, error) {
-	if !contains(tokenizers, orNone(t.Tokenizer)) {
+	if !slices.Contains(tokenizers, orNone(t.Tokenizer)) {
 		return nil, &UnsupportedError{Name: "tokenizer", What: fmt.Sprintf("%q, want one of %q", t.Tokenizer, tokenizers)}
 	}
 	var needs []Need
@@ -62,15 +63,6 @@ func orNone(name string) string {
 		return "none"
 	}
 	return name
-}
-
-func contains(list []string, s string) bool {
-	for _, v := range list {
-		if v == s {
-			return true
-		}
-	}
-	return false
 }
 
 // NewPipeline makes the pipeline that t describes. section returns the
@@ -201,8 +193,9 @@ func (p *Pipeline) EncodeSource(line string) (ids []int32, pieces []string) {
 }
 
 // EncodeTarget turns a raw line of the target language (a prefix, or a
-// translation to score) into ids of the target dictionary, without eos; see
-// EncodeSource.
+// translation to score) into ids of the target dictionary, without eos, as the
+// target side of the training text was: with the target language's rules,
+// punctuation normalised where that of the source is. See EncodeSource.
 func (p *Pipeline) EncodeTarget(line string) (ids []int32, pieces []string) {
 	return p.target.Encode(p.segmenter.Encode(p.targetWords.encode(prepare(line))))
 }
