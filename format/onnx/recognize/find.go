@@ -284,7 +284,6 @@ func (b *base) features() int {
 	}
 	return b.embedding.dim.size
 }
-func (e *embedding) features() int { return e.dim.size }
 
 // give finds the memory that a layer is given among the encoder's outputs: by
 // name, else in order.

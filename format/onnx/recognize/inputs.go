@@ -117,7 +117,7 @@ func isTokens(v *onnx.Value) bool {
 
 // setInputs gives the inputs their meanings.
 func (g *graph) setInputs(t trial) {
-	g.values = make(map[string]*value)
+	g.values, g.starts = make(map[string]*value), make(map[startKey]*base)
 	inputs := g.file.Graph.FreeInputs()
 	size := trialBatch
 	for i := range inputs {

@@ -19,6 +19,7 @@ type graph struct {
 	order  []int
 	live   map[int]bool // nodes that the outputs depend on
 	values map[string]*value
+	starts map[startKey]*base
 
 	streams []*stream
 	batch   *symbol
@@ -258,8 +259,13 @@ func (r *rule) fold() []*value {
 			values[i] = &value{constant: t, scale: 1, node: r.at}
 		}
 	}
-	if r.node.OpType == "Gather" {
+	switch r.node.OpType {
+	case "Gather":
 		r.constantRows(values[0])
+	case "Identity", "Cast", "Slice", "Reshape", "Unsqueeze", "Squeeze", "Expand":
+		if p, ok := r.in[0].meaning.(*placed); ok && (r.node.OpType == "Expand" || out[0].Elements() == in[0].Elements()) {
+			values[0].meaning = p
+		}
 	}
 	return values
 }

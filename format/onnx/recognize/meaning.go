@@ -103,7 +103,8 @@ type placed struct {
 	computed bool // by the graph, in sine and cosine
 	stream   *stream
 	dim      *symbol
-	limit    int // rows
+	limit    int // rows of the table
+	rows     int // looked up, if constant
 	at       place
 }
 
@@ -125,8 +126,7 @@ type encoded struct {
 // linear is a matrix product with a weight and, if complete, its bias.
 type linear struct {
 	x      meaning
-	scale  float64 // of x
-	weight weight  // [out, in]
+	weight weight // [out, in]
 	bias   *weight
 	out    *symbol
 	at     place

@@ -149,6 +149,7 @@ func (r *rule) addBias(c, v *value) []*value {
 
 // addResidual adds a sublayer's output to its input.
 func (r *rule) addResidual(a, b *value) []*value {
+	a, b = r.started(a), r.started(b)
 	if a.scale != 1 || b.scale != 1 || !a.layout.like(b.layout) {
 		return nil
 	}
@@ -169,8 +170,7 @@ func isSublayer(m meaning) bool {
 	case *read:
 		return true
 	case *linear:
-		_, isEmbedding := m.x.(*embedding)
-		return m.bias != nil && !isEmbedding
+		return m.bias != nil
 	}
 	return false
 }

@@ -30,7 +30,7 @@ func isHidden(m meaning) bool {
 }
 
 func layerNorm(r *rule) []*value {
-	v := r.in[0]
+	v := r.started(r.in[0])
 	s, ok := v.lastFeature()
 	axis := r.node.Int("axis", -1)
 	if !ok || !isHidden(v.meaning) || v.scale != 1 || axis != -1 && int(axis) != len(v.layout)-1 {
@@ -49,7 +49,7 @@ func layerNorm(r *rule) []*value {
 }
 
 func reduceMean(r *rule) []*value {
-	v := r.in[0]
+	v := r.started(r.in[0])
 	axes, ok := r.axes(1, len(v.layout))
 	if !ok || len(axes) != 1 {
 		return nil
@@ -91,6 +91,7 @@ func norms(a, b *value) (m, n *norm, ok bool) {
 
 // centre subtracts the mean.
 func (r *rule) centre(a, b *value) []*value {
+	a = r.started(a)
 	n, ok := b.meaning.(*norm)
 	if !ok || n.stage != normMean || n.x != a.meaning || a.scale != 1 || b.scale != 1 || !a.layout.covers(b.layout) {
 		return nil

@@ -171,6 +171,7 @@ func (r *rule) project(p product) []*value {
 	if len(shape) != 2 || !p.b.constant.DType.IsFloat() || !isHidden(p.a.meaning) {
 		return nil
 	}
+	p.a = r.started(p.a)
 	w, ok := weight{p.b.constant}.reshaped(shape...)
 	if !ok {
 		return nil
@@ -186,10 +187,10 @@ func (r *rule) project(p product) []*value {
 		len(p.summed()) != 1 || strings.ContainsRune(p.as, out) {
 		return nil
 	}
-	if _, ok := p.a.meaning.(*embedding); !ok && p.a.scale != 1 {
+	if p.a.scale != 1 {
 		return nil
 	}
-	m := &linear{x: p.a.meaning, scale: p.a.scale, weight: w, out: &symbol{kind: featureAxis, size: w.Shape[0]}, at: r.at}
+	m := &linear{x: p.a.meaning, weight: w, out: &symbol{kind: featureAxis, size: w.Shape[0]}, at: r.at}
 	l := layout{}
 	for _, c := range p.outs {
 		if c == out {

@@ -198,7 +198,7 @@ func (r *rule) constantRows(out *value) {
 		return
 	}
 	for i, id := range ids {
-		if id != ids[0]+int64(i)%int64(len(ids)) {
+		if id != ids[0]+int64(i) {
 			return
 		}
 	}
@@ -206,7 +206,7 @@ func (r *rule) constantRows(out *value) {
 	if first < 0 {
 		first += int64(table.Shape[0])
 	}
-	out.meaning = &placed{table: table.Tensor, offset: int(first), limit: table.Shape[0], at: r.at}
+	out.meaning = &placed{table: table.Tensor, offset: int(first), limit: table.Shape[0], rows: len(ids), at: r.at}
 }
 
 // addPositions adds position embeddings to token embeddings.
@@ -237,17 +237,39 @@ func (r *rule) addPositions(a, b *value) []*value {
 	return r.make(start, a.layout)
 }
 
-// start is a token embedding as the start of a stack.
+// start is a token embedding as the start of a stack, to which positions are
+// to be added.
 func (v *value) start(at place) (*base, bool) {
 	switch m := v.meaning.(type) {
 	case *embedding:
 		return &base{embedding: m, scale: v.scale, at: at}, true
 	case *linear:
-		if e, ok := m.x.(*embedding); ok && m.bias == nil && v.scale == 1 {
-			return &base{embedding: e, scale: m.scale, project: m, at: at}, true
+		if b, ok := m.x.(*base); ok && b.placed == nil && b.project == nil && m.bias == nil && v.scale == 1 {
+			return &base{embedding: b.embedding, scale: b.scale, project: m, at: at}, true
 		}
 	}
 	return nil, false
+}
+
+// started takes a token embedding, scaled or not, for the start of a stack
+// without positions: the same one wherever it is used.
+func (r *rule) started(v *value) *value {
+	m, ok := v.meaning.(*embedding)
+	if !ok {
+		return v
+	}
+	key := startKey{m, v.scale}
+	b := r.graph.starts[key]
+	if b == nil {
+		b = &base{embedding: m, scale: v.scale, at: v.node}
+		r.graph.starts[key] = b
+	}
+	return &value{meaning: b, layout: v.layout, scale: 1, node: v.node}
+}
+
+type startKey struct {
+	embedding *embedding
+	scale     float64
 }
 
 // constantPositions finds the rows of position embeddings that do not depend
@@ -278,6 +300,9 @@ func (r *rule) constantPositions(a, b *value, p *placed) *placed {
 		}
 	}
 	if p != nil {
+		if p.rows != length {
+			return nil
+		}
 		q := *p
 		q.dim = feature
 		if length == 1 { // the last of the sequence's positions

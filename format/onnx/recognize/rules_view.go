@@ -378,6 +378,16 @@ func concat(r *rule) []*value {
 	if p := r.concatSinusoids(); p != nil {
 		return p
 	}
+	var full []*value // without those that have no elements
+	for _, v := range r.in {
+		if v.constant == nil || v.constant.Elements() > 0 {
+			full = append(full, v)
+		}
+	}
+	if len(full) == 1 {
+		return r.same(full[0], full[0].layout)
+	}
+	r.in = full
 	if len(r.in) != 2 || r.in[0].constant != nil || r.in[1].constant != nil {
 		return nil
 	}

@@ -146,14 +146,15 @@ func newStack(last meaning) (*stack, error) {
 	return s, nil
 }
 
-// start returns a meaning as the start of a stack; a token embedding without
-// positions is one too.
+// start returns a meaning as the start of a stack.
 func start(m meaning) (*base, bool) {
 	switch m := m.(type) {
 	case *base:
 		return m, true
-	case *embedding:
-		return &base{embedding: m, scale: 1, at: m.at}, true
+	case *linear: // without positions
+		if b, ok := m.x.(*base); ok && b.placed == nil && b.project == nil && m.bias == nil {
+			return &base{embedding: b.embedding, scale: b.scale, project: m, at: b.at}, true
+		}
 	}
 	return nil, false
 }
