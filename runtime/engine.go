@@ -73,6 +73,16 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 	return e, nil
 }
 
+// quota is the number of sentences that a worker may take at once without
+// leaving idle workers nothing to do.
+func (e *engine) quota(busy bool) int {
+	idle := len(e.workers) - int(e.busy.Load())
+	if busy {
+		idle++ // the worker that asks
+	}
+	return 1 + len(e.jobs)/max(idle, 1)
+}
+
 // Close waits for the sentences in flight and stops the workers.
 func (e *engine) Close() {
 	e.mu.Lock()

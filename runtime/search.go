@@ -54,6 +54,7 @@ type search struct {
 	step       int
 	live, next []beam
 	taken      []bool // per slot of this sentence, while live is rebuilt
+	lastChild  []int  // per live hypothesis, likewise
 	base       int32  // its first slot
 	candidates []candidate
 	top        ops.TopK
@@ -79,7 +80,7 @@ func (s *search) reset(m *Model, o *Options, n int, prefix []int32, base int32) 
 	s.finished = nil
 	if cap(s.live) < s.width {
 		s.live, s.next = make([]beam, s.width), make([]beam, s.width)
-		s.taken = make([]bool, s.width)
+		s.taken, s.lastChild = make([]bool, s.width), make([]int, s.width)
 	}
 	s.taken = s.taken[:s.width]
 	s.live = s.live[:1]
@@ -225,19 +226,16 @@ func (s *search) extend(best []candidate) {
 			chosen = append(chosen, c)
 		}
 	}
-	last := make(map[int32]int, len(chosen))
 	for i, c := range chosen {
-		last[c.beam] = i
-	}
-	for b := range last {
-		s.taken[s.live[b].slot-s.base] = true
+		s.lastChild[c.beam] = i
+		s.taken[s.live[c.beam].slot-s.base] = true
 	}
 	s.next = s.next[:len(chosen)]
 	free := 0
 	for i, c := range chosen {
 		p, n := &s.live[c.beam], &s.next[i]
 		n.from, n.slot = p.slot, p.slot
-		if last[c.beam] != i {
+		if s.lastChild[c.beam] != i {
 			for s.taken[free] {
 				free++
 			}

@@ -43,7 +43,7 @@ type workerStats struct {
 func (e *engine) Stats() Stats {
 	s := Stats{Workers: len(e.workers)}
 	for _, w := range e.workers {
-		rows := w.width * w.sentences
+		rows := w.target
 		s.Beam = w.width
 		s.Rows += rows
 		n := w.stats.steps.Load()

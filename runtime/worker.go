@@ -32,7 +32,7 @@ type worker struct {
 	batch  stepBatch
 
 	width       int         // rows per sentence
-	sentences   int         // that are decoded together, at most
+	target      int         // rows of a step, about
 	batchTokens int         // source tokens encoded together, about
 	active      []*sentence // being decoded
 	ready       []*sentence // encoded, waiting for rows
@@ -59,8 +59,12 @@ const (
 
 func newWorker(m *Model, o *Options, rows int) *worker {
 	width := min(o.Beam, m.decoder.vocab-1)
-	sentences := max(rows/width, 1)
-	w := &worker{m: m, o: o, c: ops.NewCPU(), width: width, sentences: sentences}
+	n := max(rows/width, 1)
+	w := &worker{m: m, o: o, c: ops.NewCPU(), width: width, target: n * width}
+	sentences := n
+	if width > 1 { // a sentence's first step is one row: a few more keep the rows full
+		sentences += n / 8
+	}
 	w.state = m.decoder.newState(sentences*width, sentences+encodeGroup)
 	for i := range sentences {
 		w.rows = append(w.rows, int32((sentences-1-i)*width))
@@ -71,12 +75,22 @@ func newWorker(m *Model, o *Options, rows int) *worker {
 	return w
 }
 
+// room is the number of sentences that may join the next step: each brings
+// one row at first.
+func (w *worker) room() int {
+	rows := 0
+	for _, s := range w.active {
+		rows += len(s.live)
+	}
+	return min(len(w.rows), max(w.target-rows, 0))
+}
+
 // run decodes jobs until the channel is closed and all are done.
 func (w *worker) run(jobs <-chan *job) {
 	open := true
 	defer w.share(false)
 	for open || len(w.active)+len(w.ready) > 0 {
-		if open && len(w.ready) == 0 && len(w.rows) > 0 {
+		if open && len(w.ready) == 0 && w.room() > 0 {
 			open = w.collect(jobs)
 			w.share(len(w.active)+len(w.group) > 0)
 			w.encode()
@@ -111,8 +125,8 @@ func (w *worker) share(busy bool) {
 // collect takes the next group of jobs to encode. It waits only when there
 // is nothing to decode. It reports whether more jobs may come.
 func (w *worker) collect(jobs <-chan *job) (open bool) {
-	tokens := 0
-	for len(w.group) < encodeGroup && len(w.slots) > 0 && tokens < w.batchTokens {
+	tokens, most := 0, encodeGroup
+	for len(w.group) < most && len(w.slots) > 0 && tokens < w.batchTokens {
 		var j *job
 		if len(w.active)+len(w.group) == 0 {
 			w.share(false)
@@ -132,6 +146,9 @@ func (w *worker) collect(jobs <-chan *job) (open bool) {
 		if err := j.ctx.Err(); err != nil {
 			j.finish(nil, err)
 			continue
+		}
+		if len(w.group) == 0 {
+			most = min(encodeGroup, w.engine.quota(w.busy))
 		}
 		s := w.newSentence(j)
 		tokens += j.length
@@ -176,7 +193,7 @@ func (w *worker) encode() {
 
 // admit gives free rows to encoded sentences.
 func (w *worker) admit() {
-	n := min(len(w.ready), len(w.rows))
+	n := min(len(w.ready), w.room())
 	for _, s := range w.ready[:n] {
 		var base int32
 		base, w.rows = pop(w.rows)
