@@ -2,10 +2,7 @@
 
 package simd
 
-import (
-	"sync"
-	"unsafe"
-)
+import "unsafe"
 
 var f32TilesAVX512 = tiles{
 	rows: 14, step: 128, xstep: 4,
@@ -71,7 +68,7 @@ func matMulF16AVX512(dst []float32, ldd int, x []float32, ldx, m int, w []uint16
 func matMulBF16AVX512(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
 	k = (k + 1) &^ 1
 	wide := widenRows(x, ldx, m, k)
-	defer wideRowsPool.Put(wide)
+	defer rowsScratch.put(wide)
 	bf16TilesAVX512.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&(*wide)[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * k, m, n, k / 2, p0, p1, e})
 }
 
@@ -86,17 +83,14 @@ func matMulF16AVX2(dst []float32, ldd int, x []float32, ldx, m int, w []uint16, 
 func matMulBF16AVX2(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
 	k = (k + 1) &^ 1
 	wide := widenRows(x, ldx, m, k)
-	defer wideRowsPool.Put(wide)
+	defer rowsScratch.put(wide)
 	bf16TilesAVX2.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&(*wide)[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * k, m, n, k / 2, p0, p1, e})
 }
 
 // widenRows returns the rows of x as float32 with the two columns of each pair exchanged, the order in which
-// MatMulBF16 sums them, from a pool.
+// MatMulBF16 sums them, in a buffer of rowsScratch.
 func widenRows(x []uint16, ldx, m, k int) *[]float32 {
-	wide, _ := wideRowsPool.Get().(*[]float32)
-	if wide == nil {
-		wide = new([]float32)
-	}
+	wide := rowsScratch.get()
 	if cap(*wide) < m*k {
 		*wide = make([]float32, m*k)
 	}
@@ -109,8 +103,8 @@ func widenRows(x []uint16, ldx, m, k int) *[]float32 {
 	return wide
 }
 
-// wideRowsPool holds widened activations.
-var wideRowsPool sync.Pool
+// rowsScratch holds widened activations.
+var rowsScratch scratch[[]float32]
 
 var bf16TilesBF16 = tiles{
 	rows: 14, step: 128, xstep: 4,

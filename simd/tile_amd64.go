@@ -2,10 +2,7 @@
 
 package simd
 
-import (
-	"sync"
-	"unsafe"
-)
+import "unsafe"
 
 // tileFunc is a micro-kernel: rows × panels sums over k steps. a is the first row of activations, lda
 // their stride; w the first panel at its first step, wstride the distance of the next panel; c the
@@ -105,8 +102,8 @@ func (t *tiles) blocks(p *product, end int) {
 	nb := (p.m + t.rows - 1) / t.rows
 	var wide unsafe.Pointer
 	if t.wide != nil {
-		buffer := widePool.Get().(*[block * Panel]float32)
-		defer widePool.Put(buffer)
+		buffer := wideScratch.get()
+		defer wideScratch.put(buffer)
 		wide = unsafe.Pointer(buffer)
 	}
 	steps := t.blockSteps()
@@ -154,16 +151,16 @@ func (t *tiles) keepPanel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer,
 	}
 }
 
-// widePool holds blocks of widened weights.
-var widePool = sync.Pool{New: func() any { return new([block * Panel]float32) }}
+// wideScratch holds blocks of widened weights.
+var wideScratch scratch[[block * Panel]float32]
 
-// sumsPool holds tiles of sums that do not fit into dst.
-var sumsPool = sync.Pool{New: func() any { return new([14 * Panel]float32) }}
+// sumsScratch holds tiles of sums that do not fit into dst.
+var sumsScratch scratch[[14 * Panel]float32]
 
 // lastPanel computes a panel of fewer than 32 columns beside dst and copies what belongs there.
 func (t *tiles) lastPanel(p *product, i int) {
-	sums := sumsPool.Get().(*[14 * Panel]float32)
-	defer sumsPool.Put(sums)
+	sums := sumsScratch.get()
+	defer sumsScratch.put(sums)
 	w := unsafe.Add(p.w, i*p.k*t.step)
 	c := unsafe.Pointer(sums)
 	for r := 0; r < p.m; r += t.rows {

@@ -80,8 +80,8 @@ func (t *tilesI8) panel(p *productI8, i, r0, r1 int, c unsafe.Pointer, ldc, pf i
 
 // lastPanel computes a panel of fewer than 32 columns beside dst and copies what belongs there.
 func (t *tilesI8) lastPanel(p *productI8, i int) {
-	sums := sumsPool.Get().(*[14 * Panel]float32)
-	defer sumsPool.Put(sums)
+	sums := sumsScratch.get()
+	defer sumsScratch.put(sums)
 	for r := 0; r < p.m; r += t.rows {
 		rows := min(t.rows, p.m-r)
 		t.panel(p, i, r, r+rows, unsafe.Pointer(sums), Panel*4, 0)

@@ -2,10 +2,7 @@
 
 package simd
 
-import (
-	"math"
-	"sync"
-)
+import "math"
 
 // vectorKernels are the assembly functions for vectors and rows of one register width.
 type vectorKernels struct {
@@ -225,19 +222,18 @@ func (v *vectorKernels) slotSoftmaxRow(alpha, q []float32, heads int) {
 		return
 	}
 	clear(alpha)
-	terms, _ := slotPool.Get().(*[]float32)
-	if terms == nil || len(*terms) < n {
-		t := make([]float32, n)
-		terms = &t
+	terms := slotScratch.get()
+	if len(*terms) < n {
+		*terms = make([]float32, n)
 	}
 	for h := range heads {
 		row := &q[h*n]
 		sum := v.expSumTo(&(*terms)[0], row, n, v.max(row, n))
 		v.axpy(&alpha[0], &(*terms)[0], n, 1/sum)
 	}
-	slotPool.Put(terms)
+	slotScratch.put(terms)
 	v.scale(&alpha[0], &alpha[0], n, 1/float32(heads))
 }
 
-// slotPool holds the terms of one head's softmax.
-var slotPool sync.Pool
+// slotScratch holds the terms of one head's softmax.
+var slotScratch scratch[[]float32]
