@@ -30,6 +30,7 @@ func execute(args []string, env environment) int {
 	root.SetOut(env.out)
 	root.SetErr(env.err)
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpTemplate(helpTemplate)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	running := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { running = true }
@@ -40,3 +41,18 @@ func execute(args []string, env environment) int {
 	}
 	return report(env.err, err)
 }
+
+// helpTemplate shows an example first.
+const helpTemplate = `{{if .HasExample}}{{.Example}}
+
+{{end}}{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}
+
+{{end}}Usage:
+  {{if .HasParent}}{{.UseLine}}{{else}}{{.CommandPath}} COMMAND{{end}}
+{{if .HasAvailableSubCommands}}
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+{{end}}{{if .HasAvailableLocalFlags}}
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}`

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"memsizer/runtime"
 )
@@ -15,11 +16,12 @@ import (
 // feed gives the lines of the input to a translator and remembers them until
 // their translations are there.
 type feed struct {
-	in     *input
-	prefix *input        // nil unless prefixes come from a file
-	column bool          // prefixes stand after the first tab
-	stop   chan struct{} // closed when no more lines shall be taken
-	number int           // of the next line, 0-based
+	in       *input
+	prefix   *input        // nil unless prefixes come from a file
+	column   bool          // prefixes stand after the first tab
+	stop     chan struct{} // closed when no more lines shall be taken
+	number   int           // of the next line, 0-based
+	finished atomic.Int64  // bytes of the lines that are done
 
 	mu      sync.Mutex
 	waiting []source
@@ -83,6 +85,7 @@ func (f *feed) skip(n int, h hash.Hash, want string) error {
 		io.WriteString(h, s.raw)
 		io.WriteString(h, s.prefix.raw)
 		f.number++
+		f.finished.Add(s.size())
 	}
 	if n > 0 && sum(h) != want {
 		return errors.New("the input's lines have changed since the run that is to be continued")
@@ -151,6 +154,7 @@ func (f *feed) done() source {
 	s := f.waiting[0]
 	f.waiting[0] = source{}
 	f.waiting = f.waiting[1:]
+	f.finished.Add(s.size())
 	return s
 }
 
@@ -158,4 +162,20 @@ func (f *feed) failure() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err
+}
+
+// part is how much of the input is done, 0 to 1, or -1 if its size is not
+// known. Compressed, it is the part of the stored bytes that were read whose
+// lines are done.
+func (f *feed) part() float64 {
+	size, text := float64(f.in.size()), float64(f.in.text.Load())
+	if size <= 0 || text == 0 {
+		return -1
+	}
+	if f.in.packed.Load() {
+		text *= size / float64(f.in.read.Load())
+	} else {
+		text = size
+	}
+	return min(float64(f.finished.Load())/text, 1)
 }

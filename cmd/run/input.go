@@ -98,11 +98,14 @@ func (f *inputFile) describe() string {
 type input struct {
 	files []*inputFile
 	read  atomic.Int64 // stored bytes, so far
+	text  atomic.Int64 // bytes of the lines, so far
+
+	packed atomic.Bool // some file is compressed
 
 	next int // file to open
 	line int // in the current file, 1-based
 	raw  io.ReadCloser
-	text io.ReadCloser
+	open io.ReadCloser // raw, unpacked
 	r    *lineReader
 }
 
@@ -140,6 +143,7 @@ func (in *input) nextLine() (inputLine, error) {
 		l, err := in.r.next()
 		if err == nil {
 			in.line++
+			in.text.Add(l.size())
 			return inputLine{l, f, in.line}, nil
 		}
 		if err != io.EOF {
@@ -155,12 +159,15 @@ func (in *input) openNext() error {
 	if err != nil {
 		return err
 	}
-	text, err := decompress(f.name, &countingReader{raw, &in.read})
+	text, packed, err := decompress(f.name, &countingReader{raw, &in.read})
+	if packed {
+		in.packed.Store(true)
+	}
 	if err != nil {
 		raw.Close()
 		return fmt.Errorf("reading %s: %w", f.describe(), err)
 	}
-	in.raw, in.text, in.line = raw, text, 0
+	in.raw, in.open, in.line = raw, text, 0
 	in.r = newLineReader(text)
 	in.next++
 	return nil
@@ -170,7 +177,7 @@ func (in *input) close() {
 	if in.r == nil {
 		return
 	}
-	in.text.Close()
+	in.open.Close()
 	in.raw.Close()
 	in.r = nil
 }
@@ -210,24 +217,24 @@ const maxZstdWindow = 128 << 20
 
 // decompress unpacks gzip and zstd, known by the name's suffix or by the
 // first bytes. It reads no more than it needs to tell.
-func decompress(name string, r io.Reader) (io.ReadCloser, error) {
+func decompress(name string, r io.Reader) (text io.ReadCloser, packed bool, err error) {
 	b := bufio.NewReaderSize(r, 64<<10)
 	switch {
 	case strings.HasSuffix(name, ".gz") || startsWith(b, gzipMagic):
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, fmt.Errorf("gzip: %w", err)
+			return nil, true, fmt.Errorf("gzip: %w", err)
 		}
-		return z, nil
+		return z, true, nil
 	case strings.HasSuffix(name, ".zst") || startsWith(b, zstdMagic):
 		z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
-			return nil, fmt.Errorf("zstd: %w", err)
+			return nil, true, fmt.Errorf("zstd: %w", err)
 		}
-		return z.IOReadCloser(), nil
+		return z.IOReadCloser(), true, nil
 	}
-	return io.NopCloser(b), nil
+	return io.NopCloser(b), false, nil
 }
 
 // startsWith compares byte by byte: at a terminal the first line may be

@@ -21,6 +21,9 @@ func (l rawLine) text() string {
 	return strings.TrimSuffix(strings.TrimSuffix(l.raw, "\n"), "\r")
 }
 
+// size is the number of bytes in the file.
+func (l rawLine) size() int64 { return int64(len(l.raw)) + l.dropped }
+
 // lineReader splits a stream at LF. Any bytes may stand in a line; the last
 // one need not end with LF.
 type lineReader struct {

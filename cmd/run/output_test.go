@@ -36,7 +36,7 @@ func (d *disk) Close() error           { d.closed = true; return nil }
 
 func unpack(t *testing.T, name string, b []byte) string {
 	t.Helper()
-	r, err := decompress(name, bytes.NewReader(b))
+	r, _, err := decompress(name, bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}

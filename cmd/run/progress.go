@@ -12,11 +12,10 @@ import (
 // progress counts what has been translated and, if asked to, shows it.
 type progress struct {
 	lines, tokens, sourceTokens atomic.Int64
-	skipped                     int64        // lines of an earlier run
-	read                        func() int64 // stored bytes of the input, so far
-	size                        int64        // of the input, -1 if not known
+	skipped                     int64          // lines of an earlier run
+	part                        func() float64 // of the input that is done, -1 if not known
 	begun                       time.Time
-	startRead                   int64 // bytes when this run began to translate
+	begunAt                     float64 // part done when this run began to translate
 
 	mu    sync.Mutex // of the following
 	w     io.Writer
@@ -65,13 +64,13 @@ func (p *progress) report(now time.Time) {
 func (p *progress) text(now time.Time) string {
 	r := p.rate(now)
 	s := fmt.Sprintf("run: %d lines", p.lines.Load()+p.skipped)
-	read := p.read()
-	if p.size > 0 {
-		s += fmt.Sprintf(", %.1f %%", 100*float64(read)/float64(p.size))
+	part := p.part()
+	if part >= 0 {
+		s += fmt.Sprintf(", %.1f %%", 100*part)
 	}
 	s += fmt.Sprintf(", %.1f lines/s, %.0f tokens/s", r.lines, r.tokens)
-	if done := read - p.startRead; p.size > 0 && done > 0 && r.lines > 0 {
-		left := float64(p.size-read) / float64(done) * r.seconds
+	if done := part - max(p.begunAt, 0); part >= 0 && done > 0 {
+		left := (1 - part) / done * r.seconds
 		s += ", ETA " + clock(time.Duration(left*float64(time.Second)))
 	}
 	return s

@@ -51,7 +51,7 @@ func echoInto(t *testing.T, path, text string, last int) error {
 	}
 	write, _ := newForm("text", 1, letters{}, letters{})
 	s := &session{feed: f, translate: echo(last), form: write, out: o, warnings: &warnings{w: io.Discard},
-		progress: &progress{read: f.in.read.Load, begun: time.Now()}}
+		progress: &progress{part: f.part, begun: time.Now()}}
 	return s.run(context.Background(), func() bool { return false })
 }
 

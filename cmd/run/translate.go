@@ -289,10 +289,15 @@ func (o *translateOptions) newTranslator(m *runtime.Model) (*runtime.Translator,
 	return runtime.NewTranslator(m, o.search, runtime.Resources{Workers: threads, Rows: rows, BatchTokens: o.batchTokens})
 }
 
+// atOnce reports whether every line is answered at once.
+func (o *translateOptions) atOnce(f *feed) bool {
+	return o.interactive || len(f.in.files) == 1 && terminal(f.in.files[0].stdin)
+}
+
 // openOutput opens the output, and with --resume its journal, and reads over
 // the lines that an earlier run has translated.
 func (o *translateOptions) openOutput(env environment, flags *pflag.FlagSet, f *feed) (*output, error) {
-	each := o.interactive || len(f.in.files) == 1 && terminal(f.in.files[0].stdin)
+	each := o.atOnce(f)
 	if o.output == "-" {
 		out := newOutput("stdout", env.out, nil)
 		out.each = each
@@ -351,7 +356,7 @@ func (o *translateOptions) jobIdentity(flags *pflag.FlagSet, f *feed) (*jobIdent
 func (o *translateOptions) newProgress(env environment, f *feed) *progress {
 	tty := terminal(env.err)
 	return &progress{
-		skipped: int64(f.number), read: f.in.read.Load, size: f.in.size(), begun: time.Now(), startRead: f.in.read.Load(),
-		w: env.err, over: tty, show: !o.quiet && (o.progress || tty && !o.interactive && !terminal(env.in)),
+		skipped: int64(f.number), part: f.part, begun: time.Now(), begunAt: f.part(),
+		w: env.err, over: tty, show: !o.quiet && (o.progress || tty && !o.atOnce(f)),
 	}
 }
