@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"memsizer/format/pytorch"
@@ -317,5 +318,25 @@ func TestAverageRefused(t *testing.T) {
 				t.Errorf("got %v, want %q in it", bad, c.want)
 			}
 		})
+	}
+}
+
+// TestConcurrentReads: tensors may be read by many goroutines at once.
+func TestConcurrentReads(t *testing.T) {
+	m := load(t, "testdata/adaptive/checkpoint.pt", plainText())
+	got := make([][]float32, len(m.Tensors))
+	var wg sync.WaitGroup
+	for i := range m.Tensors {
+		wg.Go(func() {
+			if err := m.Tensors[i].Read(func(c []float32) error { got[i] = append(got[i], c...); return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for i := range m.Tensors {
+		if want := values(t, m, m.Tensors[i].Spec.Name); !slices.Equal(got[i], want) {
+			t.Errorf("%s: got %v, want %v", m.Tensors[i].Spec.Name, got[i], want)
+		}
 	}
 }

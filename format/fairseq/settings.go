@@ -281,7 +281,12 @@ func (s *settings) task() string {
 func (s *settings) reported() []Setting {
 	var out []Setting
 	for _, name := range shownSettings {
-		if v, ok := s.lookup(name); ok {
+		v, ok := s.lookup(name)
+		switch {
+		case !ok:
+		case v == nil:
+			out = append(out, Setting{name, "None"})
+		default:
 			out = append(out, Setting{name, fmt.Sprint(v)})
 		}
 	}
