@@ -629,6 +629,1526 @@ blockend:
 	VZEROUPPER
 	RET
 
+// func weightedRowsZ(dst *float32, p *float32, v *float32, ldv int, t int, n int, s float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weightedRowsZ(SB), NOSPLIT, $0-52
+	MOVQ   dst+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   v+16(FP), DX
+	MOVQ   ldv+24(FP), BX
+	MOVQ   t+32(FP), SI
+	MOVQ   n+40(FP), DI
+	LEAQ   (BX)(BX*2), R8
+	VPXORD Z8, Z8, Z8
+
+pass:
+	VBROADCASTSS f3f800000<>+0(SB), Z9
+	CMPQ         SI, $0x04
+	JG           four
+	VBROADCASTSS s+48(FP), Z9
+	CMPQ         SI, $0x03
+	JG           four
+	JE           three
+	CMPQ         SI, $0x02
+	JE           two
+	VBROADCASTSS (CX), Z4
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           onetail
+
+oneloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS (R10), Z4, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS 64(R10), Z4, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         oneloop
+
+onetail:
+	ADDQ         $0x20, R12
+	JZ           onedone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    (R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+onedone:
+	JMP after
+
+two:
+	VBROADCASTSS (CX), Z4
+	VBROADCASTSS 4(CX), Z5
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           twotail
+
+twoloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS (R10), Z4, Z0
+	VFMADD231PS (R10)(BX*1), Z5, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS 64(R10), Z4, Z0
+	VFMADD231PS 64(R10)(BX*1), Z5, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         twoloop
+
+twotail:
+	ADDQ         $0x20, R12
+	JZ           twodone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    (R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMOVUPS.Z    (R10)(BX*1), K1, Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+twodone:
+	JMP after
+
+three:
+	VBROADCASTSS (CX), Z4
+	VBROADCASTSS 4(CX), Z5
+	VBROADCASTSS 8(CX), Z6
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           threetail
+
+threeloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS (R10), Z4, Z0
+	VFMADD231PS (R10)(BX*1), Z5, Z0
+	VFMADD231PS (R10)(BX*2), Z6, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS 64(R10), Z4, Z0
+	VFMADD231PS 64(R10)(BX*1), Z5, Z0
+	VFMADD231PS 64(R10)(BX*2), Z6, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         threeloop
+
+threetail:
+	ADDQ         $0x20, R12
+	JZ           threedone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    (R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMOVUPS.Z    (R10)(BX*1), K1, Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMOVUPS.Z    (R10)(BX*2), K1, Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+threedone:
+	JMP after
+
+four:
+	VBROADCASTSS (CX), Z4
+	VBROADCASTSS 4(CX), Z5
+	VBROADCASTSS 8(CX), Z6
+	VBROADCASTSS 12(CX), Z7
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           fourtail
+
+fourloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS (R10), Z4, Z0
+	PREFETCHT0  (R11)
+	VFMADD231PS (R10)(BX*1), Z5, Z0
+	PREFETCHT0  (R11)(BX*1)
+	VFMADD231PS (R10)(BX*2), Z6, Z0
+	PREFETCHT0  (R11)(BX*2)
+	VFMADD231PS (R10)(R8*1), Z7, Z0
+	PREFETCHT0  (R11)(R8*1)
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VFMADD231PS 64(R10), Z4, Z0
+	PREFETCHT0  64(R11)
+	VFMADD231PS 64(R10)(BX*1), Z5, Z0
+	PREFETCHT0  64(R11)(BX*1)
+	VFMADD231PS 64(R10)(BX*2), Z6, Z0
+	PREFETCHT0  64(R11)(BX*2)
+	VFMADD231PS 64(R10)(R8*1), Z7, Z0
+	PREFETCHT0  64(R11)(R8*1)
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         fourloop
+
+fourtail:
+	ADDQ         $0x20, R12
+	JZ           fourdone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    (R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMOVUPS.Z    (R10)(BX*1), K1, Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMOVUPS.Z    (R10)(BX*2), K1, Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VMOVUPS.Z    (R10)(R8*1), K1, Z1
+	VFMADD231PS  Z1, Z7, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VMOVUPS.Z    64(R10), K1, Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMOVUPS.Z    64(R10)(BX*1), K1, Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMOVUPS.Z    64(R10)(BX*2), K1, Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VMOVUPS.Z    64(R10)(R8*1), K1, Z1
+	VFMADD231PS  Z1, Z7, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+fourdone:
+after:
+	VMOVUPS allBits<>+0(SB), Z8
+	ADDQ    $0x10, CX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x04, SI
+	JG      pass
+	VZEROUPPER
+	RET
+
+DATA f3f800000<>+0(SB)/4, $0x3f800000
+DATA f3f800000<>+4(SB)/4, $0x3f800000
+DATA f3f800000<>+8(SB)/4, $0x3f800000
+DATA f3f800000<>+12(SB)/4, $0x3f800000
+DATA f3f800000<>+16(SB)/4, $0x3f800000
+DATA f3f800000<>+20(SB)/4, $0x3f800000
+DATA f3f800000<>+24(SB)/4, $0x3f800000
+DATA f3f800000<>+28(SB)/4, $0x3f800000
+DATA f3f800000<>+32(SB)/4, $0x3f800000
+DATA f3f800000<>+36(SB)/4, $0x3f800000
+DATA f3f800000<>+40(SB)/4, $0x3f800000
+DATA f3f800000<>+44(SB)/4, $0x3f800000
+DATA f3f800000<>+48(SB)/4, $0x3f800000
+DATA f3f800000<>+52(SB)/4, $0x3f800000
+DATA f3f800000<>+56(SB)/4, $0x3f800000
+DATA f3f800000<>+60(SB)/4, $0x3f800000
+GLOBL f3f800000<>(SB), RODATA|NOPTR, $64
+
+DATA allBits<>+0(SB)/4, $0xffffffff
+DATA allBits<>+4(SB)/4, $0xffffffff
+DATA allBits<>+8(SB)/4, $0xffffffff
+DATA allBits<>+12(SB)/4, $0xffffffff
+DATA allBits<>+16(SB)/4, $0xffffffff
+DATA allBits<>+20(SB)/4, $0xffffffff
+DATA allBits<>+24(SB)/4, $0xffffffff
+DATA allBits<>+28(SB)/4, $0xffffffff
+DATA allBits<>+32(SB)/4, $0xffffffff
+DATA allBits<>+36(SB)/4, $0xffffffff
+DATA allBits<>+40(SB)/4, $0xffffffff
+DATA allBits<>+44(SB)/4, $0xffffffff
+DATA allBits<>+48(SB)/4, $0xffffffff
+DATA allBits<>+52(SB)/4, $0xffffffff
+DATA allBits<>+56(SB)/4, $0xffffffff
+DATA allBits<>+60(SB)/4, $0xffffffff
+GLOBL allBits<>(SB), RODATA|NOPTR, $64
+
+// func weightedRowsY(dst *float32, p *float32, v *float32, ldv int, t int, n int, s float32)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weightedRowsY(SB), NOSPLIT, $0-52
+	MOVQ   dst+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   v+16(FP), DX
+	MOVQ   ldv+24(FP), BX
+	MOVQ   t+32(FP), SI
+	MOVQ   n+40(FP), DI
+	LEAQ   (BX)(BX*2), R8
+	VXORPS Y8, Y8, Y8
+
+pass:
+	VBROADCASTSS f3f800000<>+0(SB), Y9
+	CMPQ         SI, $0x04
+	JG           four
+	VBROADCASTSS s+48(FP), Y9
+	CMPQ         SI, $0x03
+	JG           four
+	JE           three
+	CMPQ         SI, $0x02
+	JE           two
+	VBROADCASTSS (CX), Y4
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           onetail
+
+oneloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS (R10), Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 32(R10), Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 64(R10), Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 96(R10), Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         oneloop
+
+onetail:
+	ADDQ         $0x20, R12
+	JZ           onedone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   (R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   32(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   64(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   96(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+onedone:
+	JMP after
+
+two:
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS 4(CX), Y5
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           twotail
+
+twoloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS (R10), Y4, Y0
+	VFMADD231PS (R10)(BX*1), Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 32(R10), Y4, Y0
+	VFMADD231PS 32(R10)(BX*1), Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 64(R10), Y4, Y0
+	VFMADD231PS 64(R10)(BX*1), Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 96(R10), Y4, Y0
+	VFMADD231PS 96(R10)(BX*1), Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         twoloop
+
+twotail:
+	ADDQ         $0x20, R12
+	JZ           twodone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   (R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   (R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   32(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   32(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   64(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   64(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   96(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   96(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+twodone:
+	JMP after
+
+three:
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS 4(CX), Y5
+	VBROADCASTSS 8(CX), Y6
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           threetail
+
+threeloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS (R10), Y4, Y0
+	VFMADD231PS (R10)(BX*1), Y5, Y0
+	VFMADD231PS (R10)(BX*2), Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 32(R10), Y4, Y0
+	VFMADD231PS 32(R10)(BX*1), Y5, Y0
+	VFMADD231PS 32(R10)(BX*2), Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 64(R10), Y4, Y0
+	VFMADD231PS 64(R10)(BX*1), Y5, Y0
+	VFMADD231PS 64(R10)(BX*2), Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 96(R10), Y4, Y0
+	VFMADD231PS 96(R10)(BX*1), Y5, Y0
+	VFMADD231PS 96(R10)(BX*2), Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         threeloop
+
+threetail:
+	ADDQ         $0x20, R12
+	JZ           threedone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   (R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   (R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   (R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   32(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   32(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   32(R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   64(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   64(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   64(R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   96(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   96(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   96(R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+threedone:
+	JMP after
+
+four:
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS 4(CX), Y5
+	VBROADCASTSS 8(CX), Y6
+	VBROADCASTSS 12(CX), Y7
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           fourtail
+
+fourloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS (R10), Y4, Y0
+	PREFETCHT0  (R11)
+	VFMADD231PS (R10)(BX*1), Y5, Y0
+	PREFETCHT0  (R11)(BX*1)
+	VFMADD231PS (R10)(BX*2), Y6, Y0
+	PREFETCHT0  (R11)(BX*2)
+	VFMADD231PS (R10)(R8*1), Y7, Y0
+	PREFETCHT0  (R11)(R8*1)
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 32(R10), Y4, Y0
+	VFMADD231PS 32(R10)(BX*1), Y5, Y0
+	VFMADD231PS 32(R10)(BX*2), Y6, Y0
+	VFMADD231PS 32(R10)(R8*1), Y7, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 64(R10), Y4, Y0
+	PREFETCHT0  64(R11)
+	VFMADD231PS 64(R10)(BX*1), Y5, Y0
+	PREFETCHT0  64(R11)(BX*1)
+	VFMADD231PS 64(R10)(BX*2), Y6, Y0
+	PREFETCHT0  64(R11)(BX*2)
+	VFMADD231PS 64(R10)(R8*1), Y7, Y0
+	PREFETCHT0  64(R11)(R8*1)
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VFMADD231PS 96(R10), Y4, Y0
+	VFMADD231PS 96(R10)(BX*1), Y5, Y0
+	VFMADD231PS 96(R10)(BX*2), Y6, Y0
+	VFMADD231PS 96(R10)(R8*1), Y7, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+128, R10
+	ADDQ        $+128, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         fourloop
+
+fourtail:
+	ADDQ         $0x20, R12
+	JZ           fourdone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   (R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   (R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   (R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMASKMOVPS   (R10)(R8*1), Y14, Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   32(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   32(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   32(R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMASKMOVPS   32(R10)(R8*1), Y14, Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   64(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   64(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   64(R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMASKMOVPS   64(R10)(R8*1), Y14, Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VMASKMOVPS   96(R10), Y14, Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMASKMOVPS   96(R10)(BX*1), Y14, Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMASKMOVPS   96(R10)(BX*2), Y14, Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMASKMOVPS   96(R10)(R8*1), Y14, Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+128, R10
+	ADDQ         $+128, R11
+
+fourdone:
+after:
+	VMOVUPS allBits<>+0(SB), Y8
+	ADDQ    $0x10, CX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x04, SI
+	JG      pass
+	VZEROUPPER
+	RET
+
+// func weightedRowsF16Z(dst *float32, p *float32, v *uint16, ldv int, t int, n int, s float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weightedRowsF16Z(SB), NOSPLIT, $0-52
+	MOVQ   dst+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   v+16(FP), DX
+	MOVQ   ldv+24(FP), BX
+	MOVQ   t+32(FP), SI
+	MOVQ   n+40(FP), DI
+	LEAQ   (BX)(BX*2), R8
+	VPXORD Z8, Z8, Z8
+
+pass:
+	VBROADCASTSS f3f800000<>+0(SB), Z9
+	CMPQ         SI, $0x04
+	JG           four
+	VBROADCASTSS s+48(FP), Z9
+	CMPQ         SI, $0x03
+	JG           four
+	JE           three
+	CMPQ         SI, $0x02
+	JE           two
+	VBROADCASTSS (CX), Z4
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           onetail
+
+oneloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   (R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   32(R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         oneloop
+
+onetail:
+	ADDQ         $0x20, R12
+	JZ           onedone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    (R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    32(R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+onedone:
+	JMP after
+
+two:
+	VBROADCASTSS (CX), Z4
+	VBROADCASTSS 4(CX), Z5
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           twotail
+
+twoloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   (R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	VCVTPH2PS   (R10)(BX*1), Z1
+	VFMADD231PS Z1, Z5, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   32(R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	VCVTPH2PS   32(R10)(BX*1), Z1
+	VFMADD231PS Z1, Z5, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         twoloop
+
+twotail:
+	ADDQ         $0x20, R12
+	JZ           twodone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    (R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VCVTPH2PS    (R10)(BX*1), Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    32(R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VCVTPH2PS    32(R10)(BX*1), Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+twodone:
+	JMP after
+
+three:
+	VBROADCASTSS (CX), Z4
+	VBROADCASTSS 4(CX), Z5
+	VBROADCASTSS 8(CX), Z6
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           threetail
+
+threeloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   (R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	VCVTPH2PS   (R10)(BX*1), Z1
+	VFMADD231PS Z1, Z5, Z0
+	VCVTPH2PS   (R10)(BX*2), Z1
+	VFMADD231PS Z1, Z6, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   32(R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	VCVTPH2PS   32(R10)(BX*1), Z1
+	VFMADD231PS Z1, Z5, Z0
+	VCVTPH2PS   32(R10)(BX*2), Z1
+	VFMADD231PS Z1, Z6, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         threeloop
+
+threetail:
+	ADDQ         $0x20, R12
+	JZ           threedone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    (R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VCVTPH2PS    (R10)(BX*1), Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VCVTPH2PS    (R10)(BX*2), Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    32(R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VCVTPH2PS    32(R10)(BX*1), Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VCVTPH2PS    32(R10)(BX*2), Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+threedone:
+	JMP after
+
+four:
+	VBROADCASTSS (CX), Z4
+	VBROADCASTSS 4(CX), Z5
+	VBROADCASTSS 8(CX), Z6
+	VBROADCASTSS 12(CX), Z7
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           fourtail
+
+fourloop:
+	VMOVUPS     (R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   (R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	PREFETCHT0  (R11)
+	VCVTPH2PS   (R10)(BX*1), Z1
+	VFMADD231PS Z1, Z5, Z0
+	PREFETCHT0  (R11)(BX*1)
+	VCVTPH2PS   (R10)(BX*2), Z1
+	VFMADD231PS Z1, Z6, Z0
+	PREFETCHT0  (R11)(BX*2)
+	VCVTPH2PS   (R10)(R8*1), Z1
+	VFMADD231PS Z1, Z7, Z0
+	PREFETCHT0  (R11)(R8*1)
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, (R9)
+	VMOVUPS     64(R9), Z0
+	VPANDD      Z8, Z0, Z0
+	VCVTPH2PS   32(R10), Z1
+	VFMADD231PS Z1, Z4, Z0
+	VCVTPH2PS   32(R10)(BX*1), Z1
+	VFMADD231PS Z1, Z5, Z0
+	VCVTPH2PS   32(R10)(BX*2), Z1
+	VFMADD231PS Z1, Z6, Z0
+	VCVTPH2PS   32(R10)(R8*1), Z1
+	VFMADD231PS Z1, Z7, Z0
+	VMULPS      Z9, Z0, Z0
+	VMOVUPS     Z0, 64(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         fourloop
+
+fourtail:
+	ADDQ         $0x20, R12
+	JZ           fourdone
+	VPBROADCASTD R12, Z31
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS.Z    (R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    (R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VCVTPH2PS    (R10)(BX*1), Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VCVTPH2PS    (R10)(BX*2), Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VCVTPH2PS    (R10)(R8*1), Z1
+	VFMADD231PS  Z1, Z7, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+0(SB), Z31, K1
+	VMOVUPS      Z0, K1, (R9)
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS.Z    64(R9), K1, Z0
+	VPANDD       Z8, Z0, Z0
+	VCVTPH2PS    32(R10), Z1
+	VFMADD231PS  Z1, Z4, Z0
+	VCVTPH2PS    32(R10)(BX*1), Z1
+	VFMADD231PS  Z1, Z5, Z0
+	VCVTPH2PS    32(R10)(BX*2), Z1
+	VFMADD231PS  Z1, Z6, Z0
+	VCVTPH2PS    32(R10)(R8*1), Z1
+	VFMADD231PS  Z1, Z7, Z0
+	VMULPS       Z9, Z0, Z0
+	VPCMPGTD     iota32<>+64(SB), Z31, K1
+	VMOVUPS      Z0, K1, 64(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+fourdone:
+after:
+	VMOVUPS allBits<>+0(SB), Z8
+	ADDQ    $0x10, CX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x04, SI
+	JG      pass
+	VZEROUPPER
+	RET
+
+// func weightedRowsF16Y(dst *float32, p *float32, v *uint16, ldv int, t int, n int, s float32)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·weightedRowsF16Y(SB), NOSPLIT, $0-52
+	MOVQ   dst+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   v+16(FP), DX
+	MOVQ   ldv+24(FP), BX
+	MOVQ   t+32(FP), SI
+	MOVQ   n+40(FP), DI
+	LEAQ   (BX)(BX*2), R8
+	VXORPS Y8, Y8, Y8
+
+pass:
+	VBROADCASTSS f3f800000<>+0(SB), Y9
+	CMPQ         SI, $0x04
+	JG           four
+	VBROADCASTSS s+48(FP), Y9
+	CMPQ         SI, $0x03
+	JG           four
+	JE           three
+	CMPQ         SI, $0x02
+	JE           two
+	VBROADCASTSS (CX), Y4
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           onetail
+
+oneloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   (R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   16(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   32(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   48(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         oneloop
+
+onetail:
+	ADDQ         $0x20, R12
+	JZ           onedone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    (R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    16(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    32(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    48(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+onedone:
+	JMP after
+
+two:
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS 4(CX), Y5
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           twotail
+
+twoloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   (R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   (R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   16(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   16(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   32(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   32(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   48(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   48(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         twoloop
+
+twotail:
+	ADDQ         $0x20, R12
+	JZ           twodone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    (R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    (R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    16(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    16(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    32(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    32(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    48(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    48(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+twodone:
+	JMP after
+
+three:
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS 4(CX), Y5
+	VBROADCASTSS 8(CX), Y6
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           threetail
+
+threeloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   (R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   (R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VCVTPH2PS   (R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   16(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   16(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VCVTPH2PS   16(R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   32(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   32(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VCVTPH2PS   32(R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   48(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   48(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VCVTPH2PS   48(R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         threeloop
+
+threetail:
+	ADDQ         $0x20, R12
+	JZ           threedone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    (R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    (R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    (R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    16(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    16(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    16(R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    32(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    32(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    32(R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    48(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    48(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    48(R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+threedone:
+	JMP after
+
+four:
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS 4(CX), Y5
+	VBROADCASTSS 8(CX), Y6
+	VBROADCASTSS 12(CX), Y7
+	MOVQ         AX, R9
+	MOVQ         DX, R10
+	LEAQ         (DX)(BX*4), R11
+	MOVQ         DI, R12
+	SUBQ         $0x20, R12
+	JL           fourtail
+
+fourloop:
+	VMOVUPS     (R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   (R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	PREFETCHT0  (R11)
+	VCVTPH2PS   (R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	PREFETCHT0  (R11)(BX*1)
+	VCVTPH2PS   (R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	PREFETCHT0  (R11)(BX*2)
+	VCVTPH2PS   (R10)(R8*1), Y1
+	VFMADD231PS Y1, Y7, Y0
+	PREFETCHT0  (R11)(R8*1)
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, (R9)
+	VMOVUPS     32(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   16(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   16(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VCVTPH2PS   16(R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	VCVTPH2PS   16(R10)(R8*1), Y1
+	VFMADD231PS Y1, Y7, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 32(R9)
+	VMOVUPS     64(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   32(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   32(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VCVTPH2PS   32(R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	VCVTPH2PS   32(R10)(R8*1), Y1
+	VFMADD231PS Y1, Y7, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 64(R9)
+	VMOVUPS     96(R9), Y0
+	VPAND       Y8, Y0, Y0
+	VCVTPH2PS   48(R10), Y1
+	VFMADD231PS Y1, Y4, Y0
+	VCVTPH2PS   48(R10)(BX*1), Y1
+	VFMADD231PS Y1, Y5, Y0
+	VCVTPH2PS   48(R10)(BX*2), Y1
+	VFMADD231PS Y1, Y6, Y0
+	VCVTPH2PS   48(R10)(R8*1), Y1
+	VFMADD231PS Y1, Y7, Y0
+	VMULPS      Y9, Y0, Y0
+	VMOVUPS     Y0, 96(R9)
+	ADDQ        $+64, R10
+	ADDQ        $+64, R11
+	ADDQ        $+128, R9
+	SUBQ        $0x20, R12
+	JGE         fourloop
+
+fourtail:
+	ADDQ         $0x20, R12
+	JZ           fourdone
+	VMOVD        R12, X15
+	VPBROADCASTD X15, Y15
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   (R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    (R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    (R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    (R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VCVTPH2PS    (R10)(R8*1), Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+0(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, (R9)
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   32(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    16(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    16(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    16(R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VCVTPH2PS    16(R10)(R8*1), Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+32(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 32(R9)
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   64(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    32(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    32(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    32(R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VCVTPH2PS    32(R10)(R8*1), Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+64(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 64(R9)
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   96(R9), Y14, Y0
+	VPAND        Y8, Y0, Y0
+	VCVTPH2PS    48(R10), Y1
+	VFMADD231PS  Y1, Y4, Y0
+	VCVTPH2PS    48(R10)(BX*1), Y1
+	VFMADD231PS  Y1, Y5, Y0
+	VCVTPH2PS    48(R10)(BX*2), Y1
+	VFMADD231PS  Y1, Y6, Y0
+	VCVTPH2PS    48(R10)(R8*1), Y1
+	VFMADD231PS  Y1, Y7, Y0
+	VMULPS       Y9, Y0, Y0
+	VPCMPGTD     iota32<>+96(SB), Y15, Y14
+	VMASKMOVPS   Y0, Y14, 96(R9)
+	ADDQ         $+64, R10
+	ADDQ         $+64, R11
+
+fourdone:
+after:
+	VMOVUPS allBits<>+0(SB), Y8
+	ADDQ    $0x10, CX
+	LEAQ    (DX)(BX*4), DX
+	SUBQ    $0x04, SI
+	JG      pass
+	VZEROUPPER
+	RET
+
 // func memoryStepZ(y *float32, m *float32, kappa *float32, nu *float32, alpha *float32, k int, n int, s float32)
 // Requires: AVX, AVX512F
 TEXT ·memoryStepZ(SB), NOSPLIT, $0-60

@@ -24,6 +24,26 @@ func weightedSumF16Z(dst *float32, p *float32, v *uint16, ldv int, t int, n int,
 //go:noescape
 func weightedSumF16Y(dst *float32, p *float32, v *uint16, ldv int, t int, n int, s float32)
 
+// weightedRowsZ is weightedSum for long rows: four rows at a time, read in order.
+//
+//go:noescape
+func weightedRowsZ(dst *float32, p *float32, v *float32, ldv int, t int, n int, s float32)
+
+// weightedRowsY is weightedSum for long rows: four rows at a time, read in order.
+//
+//go:noescape
+func weightedRowsY(dst *float32, p *float32, v *float32, ldv int, t int, n int, s float32)
+
+// weightedRowsF16Z is weightedRows of halfs for n a multiple of 32.
+//
+//go:noescape
+func weightedRowsF16Z(dst *float32, p *float32, v *uint16, ldv int, t int, n int, s float32)
+
+// weightedRowsF16Y is weightedRows of halfs for n a multiple of 32.
+//
+//go:noescape
+func weightedRowsF16Y(dst *float32, p *float32, v *uint16, ldv int, t int, n int, s float32)
+
 // memoryStepZ adds κνᵀ to m [k,n] and sets y = s·αᵀm, k ≥ 1.
 //
 //go:noescape

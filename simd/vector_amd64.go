@@ -22,62 +22,68 @@ type vectorKernels struct {
 	scores                                 func(dst, q, keys *float32, ldk, t, n int, s float32)
 	weightedSum                            func(dst, p, v *float32, ldv, t, n int, s float32)
 	weightedSumF16                         func(dst, p *float32, v *uint16, ldv, t, n int, s float32)
+	weightedRows                           func(dst, p, v *float32, ldv, t, n int, s float32)
+	weightedRowsF16                        func(dst, p *float32, v *uint16, ldv, t, n int, s float32)
 	memoryStep                             func(y, m, kappa, nu, alpha *float32, k, n int, s float32)
 	quantize                               func(dst *uint8, x *float32, n int, inv float32)
 }
 
 var vectorsAVX2 = vectorKernels{
-	add:            addY,
-	relu:           reluY,
-	exp:            expY,
-	gelu:           geluY,
-	geluTanh:       geluTanhY,
-	tanh:           tanhY,
-	swish:          swishY,
-	scale:          scaleY,
-	axpy:           axpyY,
-	subTwo:         subTwoY,
-	dot:            dotY,
-	max:            maxY,
-	epilogue:       epilogueY,
-	maxBits:        maxBitsY,
-	expSum:         expSumY,
-	expSumTo:       expSumToY,
-	layerNorm:      layerNormY,
-	firstAbove:     firstAboveY,
-	slotSoftmax:    slotSoftmaxY,
-	scores:         scoresY,
-	weightedSum:    weightedSumY,
-	weightedSumF16: weightedSumF16Y,
-	memoryStep:     memoryStepY,
-	quantize:       quantizeY,
+	add:             addY,
+	relu:            reluY,
+	exp:             expY,
+	gelu:            geluY,
+	geluTanh:        geluTanhY,
+	tanh:            tanhY,
+	swish:           swishY,
+	scale:           scaleY,
+	axpy:            axpyY,
+	subTwo:          subTwoY,
+	dot:             dotY,
+	max:             maxY,
+	epilogue:        epilogueY,
+	maxBits:         maxBitsY,
+	expSum:          expSumY,
+	expSumTo:        expSumToY,
+	layerNorm:       layerNormY,
+	firstAbove:      firstAboveY,
+	slotSoftmax:     slotSoftmaxY,
+	scores:          scoresY,
+	weightedSum:     weightedSumY,
+	weightedSumF16:  weightedSumF16Y,
+	weightedRows:    weightedRowsY,
+	weightedRowsF16: weightedRowsF16Y,
+	memoryStep:      memoryStepY,
+	quantize:        quantizeY,
 }
 
 var vectorsAVX512 = vectorKernels{
-	add:            addZ,
-	relu:           reluZ,
-	exp:            expZ,
-	gelu:           geluZ,
-	geluTanh:       geluTanhZ,
-	tanh:           tanhZ,
-	swish:          swishZ,
-	scale:          scaleZ,
-	axpy:           axpyZ,
-	subTwo:         subTwoZ,
-	dot:            dotZ,
-	max:            maxZ,
-	epilogue:       epilogueZ,
-	maxBits:        maxBitsZ,
-	expSum:         expSumZ,
-	expSumTo:       expSumToZ,
-	layerNorm:      layerNormZ,
-	firstAbove:     firstAboveZ,
-	slotSoftmax:    slotSoftmaxZ,
-	scores:         scoresZ,
-	weightedSum:    weightedSumZ,
-	weightedSumF16: weightedSumF16Z,
-	memoryStep:     memoryStepZ,
-	quantize:       quantizeZ,
+	add:             addZ,
+	relu:            reluZ,
+	exp:             expZ,
+	gelu:            geluZ,
+	geluTanh:        geluTanhZ,
+	tanh:            tanhZ,
+	swish:           swishZ,
+	scale:           scaleZ,
+	axpy:            axpyZ,
+	subTwo:          subTwoZ,
+	dot:             dotZ,
+	max:             maxZ,
+	epilogue:        epilogueZ,
+	maxBits:         maxBitsZ,
+	expSum:          expSumZ,
+	expSumTo:        expSumToZ,
+	layerNorm:       layerNormZ,
+	firstAbove:      firstAboveZ,
+	slotSoftmax:     slotSoftmaxZ,
+	scores:          scoresZ,
+	weightedSum:     weightedSumZ,
+	weightedSumF16:  weightedSumF16Z,
+	weightedRows:    weightedRowsZ,
+	weightedRowsF16: weightedRowsF16Z,
+	memoryStep:      memoryStepZ,
+	quantize:        quantizeZ,
 }
 
 // use puts the kernels into a table. The closures check for empty slices, which have no first element, and
@@ -150,12 +156,18 @@ func (v *vectorKernels) each(f func(dst, x *float32, n int)) func(dst, x []float
 	}
 }
 
+// longRow is the number of columns from which a weighted sum reads its rows in order, keeping dst in the
+// first cache; shorter rows fit into registers.
+const longRow = 257
+
 func (v *vectorKernels) useMemory(k *kernels) {
 	k.weightedSum = func(dst, p, m []float32, ldv int, s float32) {
 		switch {
 		case len(dst) == 0:
 		case len(p) == 0:
 			weightedSumGeneric(dst, p, m, ldv, s)
+		case len(dst) >= longRow:
+			v.weightedRows(&dst[0], &p[0], &m[0], 4*ldv, len(p), len(dst), s)
 		default:
 			v.weightedSum(&dst[0], &p[0], &m[0], 4*ldv, len(p), len(dst), s)
 		}
@@ -165,7 +177,10 @@ func (v *vectorKernels) useMemory(k *kernels) {
 		if len(p) == 0 {
 			n = 0
 		}
-		if n > 0 {
+		switch {
+		case n >= longRow:
+			v.weightedRowsF16(&dst[0], &p[0], &m[0], 2*ldv, len(p), n, s)
+		case n > 0:
 			v.weightedSumF16(&dst[0], &p[0], &m[0], 2*ldv, len(p), n, s)
 		}
 		if n < len(dst) {
