@@ -4,92 +4,92 @@
 
 package simd
 
-// mulBFZ1x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ2x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ3x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ4x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ5x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ6x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ7x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ8x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ9x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ10x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ11x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ12x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ13x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ14x2 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ1x8 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ2x8 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ2x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ3x4 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
-// mulBFZ4x4 is a tile of matMul: see kernel_amd64.go for the arguments.
+// mulBFZ4x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
 func mulBFZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)

@@ -10,7 +10,7 @@ import (
 // TestMatMulI8 wants the bits of the generic kernel, with values at the ends of their ranges, where
 // narrower arithmetic saturates.
 func TestMatMulI8(t *testing.T) {
-	for si, s := range shapes(0) {
+	for si, s := range shapes() {
 		m, n, k := s[0], s[1], s[2]
 		rng := rand.New(rand.NewPCG(uint64(m), uint64(n*1000+k)))
 		k4 := (k + 3) &^ 3
@@ -79,7 +79,7 @@ func TestMatMulBF16(t *testing.T) {
 }
 
 func testMatMulBF16(t *testing.T, sets []string) {
-	for _, s := range shapes(0) {
+	for _, s := range shapes() {
 		m, n, k := s[0], s[1], s[2]
 		rng := rand.New(rand.NewPCG(uint64(m), uint64(n*1000+k)))
 		k2 := (k + 1) &^ 1

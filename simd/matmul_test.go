@@ -62,7 +62,7 @@ func canvas(m, ldd, c0, c1 int) ([]float32, func(t *testing.T)) {
 }
 
 // shapes are m, n, k around every tile and block limit.
-func shapes(max int) [][3]int {
+func shapes() [][3]int {
 	var list [][3]int
 	for m := range 18 {
 		list = append(list, [3]int{m, 97, 33}, [3]int{m, 288, 40}, [3]int{m, 31, 7})
@@ -78,7 +78,7 @@ func shapes(max int) [][3]int {
 }
 
 func TestMatMulFloat(t *testing.T) {
-	for _, s := range shapes(0) {
+	for _, s := range shapes() {
 		m, n, k := s[0], s[1], s[2]
 		rng := rand.New(rand.NewPCG(uint64(m), uint64(n*1000+k)))
 		p := newProblem(rng, m, n, k)
