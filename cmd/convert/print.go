@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -77,7 +78,7 @@ func describeText(t *format.Tokenization) string {
 	case t.TargetLang != "":
 		s = t.TargetLang + ", "
 	}
-	s += "tokenizer " + t.Tokenizer
+	s += "tokenizer " + cmp.Or(t.Tokenizer, "not known")
 	for _, o := range []struct {
 		on   bool
 		name string
@@ -86,7 +87,7 @@ func describeText(t *format.Tokenization) string {
 			s += ", " + o.name
 		}
 	}
-	s += "; bpe " + t.BPE
+	s += "; bpe " + cmp.Or(t.BPE, "not known")
 	if t.BPEVocabularyThreshold > 0 {
 		s += fmt.Sprintf(", vocabulary threshold %d", t.BPEVocabularyThreshold)
 	}
