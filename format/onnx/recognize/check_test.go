@@ -61,10 +61,10 @@ func addDictionary(t *testing.T, w *format.Writer, name string, vocab int) {
 	}
 }
 
-func TestReferenceCheck(t *testing.T) {
-	for _, path := range referenceModels(t) {
-		t.Run(filepath.Base(filepath.Dir(path)), func(t *testing.T) {
-			m, err := recognize.Load([]string{path}, recognize.Options{})
+func TestCheck(t *testing.T) {
+	for _, c := range cases(t) {
+		t.Run(c.name, func(t *testing.T) {
+			m, err := recognize.Load(c.paths, recognize.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
