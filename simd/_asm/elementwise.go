@@ -51,20 +51,20 @@ func elementwise() {
 	each("relu", mapSignature, "sets dst[i] = max(x[i], 0).", nil,
 		func(g vec) { g.zero(8) },
 		func(g vec) { VMAXPS(g.r(0), g.r(8), g.r(0)) })
-	each("exp", mapSignature, "sets dst[i] = e^x[i].", nil, nil, func(g vec) { g.exp(0, 1, 2) })
-	each("gelu", mapSignature, "sets dst[i] = gelu32(x[i]).", nil, nil, vec.gelu)
-	each("geluTanh", mapSignature, "sets dst[i] = geluTanh32(x[i]).", nil, nil, func(g vec) {
+	each("exp", mapSignature, "sets dst[i] = e^x[i].", nil, vec.prepareExp, func(g vec) { g.exp(0, 1, 2) })
+	each("gelu", mapSignature, "sets dst[i] = gelu32(x[i]).", nil, vec.prepareExp, vec.gelu)
+	each("geluTanh", mapSignature, "sets dst[i] = geluTanh32(x[i]).", nil, vec.prepareExp, func(g vec) {
 		VMULPS(g.r(0), g.r(0), g.r(3))
 		VMULPS(number(0.044715), g.r(3), g.r(3))
 		VFMADD213PS(g.r(0), g.r(0), g.r(3))
 		VMULPS(number(-1.5957691216), g.r(3), g.r(3))
 		g.logistic()
 	})
-	each("swish", mapSignature, "sets dst[i] = x[i] / (1 + e^-x[i]).", nil, nil, func(g vec) {
+	each("swish", mapSignature, "sets dst[i] = x[i] / (1 + e^-x[i]).", nil, vec.prepareExp, func(g vec) {
 		g.xor(vector("signBit", 0x80000000), 0, 3)
 		g.logistic()
 	})
-	each("tanh", mapSignature, "sets dst[i] = tanh32(x[i]).", nil, nil, vec.tanh)
+	each("tanh", mapSignature, "sets dst[i] = tanh32(x[i]).", nil, vec.prepareExp, vec.tanh)
 	both("axpy", "func(dst *float32, x *float32, n int, a float32)", "sets dst[i] = fma(a, x[i], dst[i]).", func(g vec) {
 		d, x, n := arg("dst"), arg("x"), arg("n")
 		g.spread("a", 8)

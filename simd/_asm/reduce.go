@@ -49,6 +49,7 @@ func reductions() {
 				pointers = append(pointers, arg("dst"))
 			}
 			g.spread("m", 3)
+			g.prepareExp()
 			g.clear(4)
 			g.blocks("", n, pointers, func(masked bool) {
 				for v := range g.count() {
@@ -206,6 +207,7 @@ func (g vec) slotSoftmax() {
 	MOVQ(n, stride)
 	SHLQ(Imm(2), stride)
 	g.rest(n)
+	g.prepareExp()
 	g.clear(8)
 	Label("head")
 	g.lowest(4)
@@ -218,7 +220,6 @@ func (g vec) slotSoftmax() {
 		g.exp(4+v, 1, 2)
 		g.keep(v, true, 4+v)
 	}
-	// the fold destroys its registers: keep the terms in Z16… or reload them in memory order
 	g.foldCopy()
 	VMOVSS(number(1), X1)
 	VDIVSS(X0, X1, X0)

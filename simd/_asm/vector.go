@@ -255,24 +255,53 @@ func (g vec) whereLess(x int, c Mem) {
 	VCMPPS(Imm(17), c, Y[x], Y[13])
 }
 
-// exp replaces register x by its exponential (exp32 of the package); n and p are scratch.
+// The constants of exp, in the order of exp32: the range, log2(e), -ln(2) in two parts, the polynomial from c6
+// down.
+var expConstants = []float32{-104, 89, 1.44269504, -0.693145751953125, -1.42860682030941723212e-6,
+	0.0013814219, 0.008368899, 0.041668408, 0.1666652, 0.49999994, 1}
+
+// prepareExp keeps the constants of exp in registers 16 … 26 where there are so many.
+func (g vec) prepareExp() {
+	if !g.wide {
+		return
+	}
+	for i, c := range expConstants {
+		VMOVUPS(number(c), Z[16+i])
+	}
+}
+
+// expConstant is the place of a constant: Z registers have been prepared.
+func (g vec) expConstant(i int) Op {
+	if g.wide {
+		return Z[16+i]
+	}
+	return number(expConstants[i])
+}
+
+// exp replaces register x by its exponential (exp32 of the package); n and p are scratch. prepareExp must have
+// been called.
 func (g vec) exp(x, n, p int) {
 	X, N, P := g.r(x), g.r(n), g.r(p)
-	VMOVUPS(number(-104), N)
-	VMAXPS(X, N, X)
-	VMOVUPS(number(89), N)
-	VMINPS(X, N, X)
-	VMULPS(number(1.44269504), X, N)
+	if g.wide {
+		VMAXPS(X, Z16, X)
+		VMINPS(X, Z17, X)
+	} else {
+		VMOVUPS(g.expConstant(0), N)
+		VMAXPS(X, N, X)
+		VMOVUPS(g.expConstant(1), N)
+		VMINPS(X, N, X)
+	}
+	VMULPS(g.expConstant(2), X, N)
 	if g.wide {
 		VRNDSCALEPS(Imm(0), N, N)
 	} else {
 		VROUNDPS(Imm(0), N, N)
 	}
-	VFMADD231PS(number(-0.693145751953125), N, X)
-	VFMADD231PS(number(-1.42860682030941723212e-6), N, X)
-	VMOVUPS(number(0.0013814219), P)
-	for _, c := range []float32{0.008368899, 0.041668408, 0.1666652, 0.49999994, 1, 1} {
-		VFMADD213PS(number(c), X, P)
+	VFMADD231PS(g.expConstant(3), N, X)
+	VFMADD231PS(g.expConstant(4), N, X)
+	VMOVUPS(g.expConstant(5), P)
+	for _, c := range []int{6, 7, 8, 9, 10, 10} {
+		VFMADD213PS(g.expConstant(c), X, P)
 	}
 	if g.wide {
 		VSCALEFPS(N, P, X)
