@@ -34,6 +34,11 @@ type causalState interface {
 // crossAttention is the decoder's attention over the encoded source.
 type crossAttention interface {
 	newState(sentences int) crossState
+	// keys are the projections of an encoded source [S, encoder D] that
+	// align looks at; align writes the weight of each source position for
+	// one decoder row x [1, D] to w [S].
+	keys(c *ops.CPU, s *scratch, out ops.Matrix) ops.Matrix
+	align(c *ops.CPU, s *scratch, w []float32, x, keys ops.Matrix)
 }
 
 // crossState is what cross-attention keeps of up to `sentences` sources.

@@ -91,6 +91,9 @@ type stepBatch struct {
 	// history[r][i] is the slot that holds position i of row r's past; only
 	// softmax self-attention reads it.
 	history [][]int32
+	// observe, if not nil, sees the rows that the last layer's
+	// cross-attention reads.
+	observe func(in ops.Matrix)
 }
 
 func (b *stepBatch) reset() {
@@ -122,6 +125,9 @@ func (d *decoder) step(c *ops.CPU, w *scratch, s *State, b *stepBatch, trace Tra
 		d.after(c, &h, l.selfNorm)
 		if l.cross != nil {
 			in = d.before(c, w, &h, l.crossNorm)
+			if b.observe != nil && i == len(d.layers)-1 {
+				b.observe(in)
+			}
 			s.cross[i].attend(c, w, h.sum, in, h.x, b)
 			d.after(c, &h, l.crossNorm)
 		}

@@ -39,14 +39,15 @@ func (e *LongLineError) Error() string {
 
 // part is a piece of a line that is translated by itself.
 type part struct {
-	ids []int32 // without eos
+	ids    []int32  // without eos
+	pieces []string // what the ids stand for, as it was written
 	// glue goes between this part's translation and the next one's.
 	glue string
 }
 
 // splitter cuts long lines into parts of at most limit tokens.
 type splitter struct {
-	encode  func(string) []int32
+	encode  func(string) ([]int32, []string)
 	limit   int    // tokens of a part, without eos
 	space   string // between sentences of the target language
 	parts   []part
@@ -56,7 +57,7 @@ type splitter struct {
 // unspaced are languages that do not write spaces between sentences.
 var unspaced = map[string]bool{"zh": true, "ja": true, "th": true, "lo": true, "km": true, "my": true}
 
-func newSplitter(encode func(string) []int32, limit int, targetLang string) *splitter {
+func newSplitter(encode func(string) ([]int32, []string), limit int, targetLang string) *splitter {
 	s := &splitter{encode: encode, limit: limit, space: " "}
 	lang, _, _ := strings.Cut(strings.ToLower(targetLang), "_")
 	lang, _, _ = strings.Cut(lang, "-")
@@ -77,17 +78,17 @@ func (s *splitter) split(text string) {
 
 // fit adds text, in pieces when it is too long; glue follows the last one.
 func (s *splitter) fit(text, glue string) {
-	ids := s.encode(text)
+	ids, words := s.encode(text)
 	if len(ids) == 0 {
 		return
 	}
 	if len(ids) <= s.limit {
-		s.parts = append(s.parts, part{ids, glue})
+		s.parts = append(s.parts, part{ids, words, glue})
 		return
 	}
 	if utf8.RuneCountInString(text) < 2 {
 		s.dropped += len(ids) - s.limit
-		s.parts = append(s.parts, part{ids[:s.limit:s.limit], glue})
+		s.parts = append(s.parts, part{ids[:s.limit:s.limit], words[:s.limit], glue})
 		return
 	}
 	pieces := len(ids)/s.limit + 1
@@ -223,11 +224,7 @@ func (t *Translator) prepare(l Line) (tr Translation, parts []part, err error) {
 	if n = strings.Count(tr.Source, "\x00"); n > 0 {
 		tr.warn(WarnNUL, n)
 	}
-	encode := func(s string) []int32 {
-		ids, _ := t.m.text.EncodeSource(s)
-		return ids
-	}
-	ids := encode(tr.Source)
+	ids, pieces := t.m.text.EncodeSource(tr.Source)
 	if len(ids) == 0 {
 		return tr, nil, nil
 	}
@@ -236,16 +233,16 @@ func (t *Translator) prepare(l Line) (tr Translation, parts []part, err error) {
 	}
 	limit := t.m.header.Config.Encoder.Positions.Max - 1
 	if len(ids) <= limit {
-		return tr, []part{{ids: ids}}, nil
+		return tr, []part{{ids: ids, pieces: pieces}}, nil
 	}
 	switch t.o.Long {
 	case LongFail:
 		return tr, nil, &LongLineError{l.Number, len(ids) + 1, limit + 1}
 	case LongTruncate:
 		tr.warn(WarnTruncated, len(ids)-limit)
-		return tr, []part{{ids: ids[:limit:limit]}}, nil
+		return tr, []part{{ids: ids[:limit:limit], pieces: pieces[:limit]}}, nil
 	}
-	s := newSplitter(encode, limit, t.m.header.Tokenization.TargetLang)
+	s := newSplitter(t.m.text.EncodeSource, limit, t.m.header.Tokenization.TargetLang)
 	s.split(tr.Source)
 	tr.warn(WarnSplit, len(s.parts))
 	if s.dropped > 0 {

@@ -74,6 +74,18 @@ func (l *loader) memsizerCross(p string, a *format.Attention) *memsizerCross {
 	}
 }
 
+func (m *memsizerCross) keys(c *ops.CPU, _ *scratch, out ops.Matrix) ops.Matrix {
+	kv := ops.NewMatrix(out.Rows, m.kv.Out)
+	c.Linear(kv, m.kv, out)
+	return kv
+}
+
+func (m *memsizerCross) align(c *ops.CPU, s *scratch, w []float32, x, keys ops.Matrix) {
+	q := s.wide(1, m.q.Out)
+	c.Linear(q, m.q, x)
+	c.MemoryWeights(w, q, keys, m.slots, m.norms)
+}
+
 type memsizerCrossState struct {
 	*memsizerCross
 	memory *ops.Memory

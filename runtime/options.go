@@ -31,6 +31,10 @@ type Options struct {
 	// NoRepeatNgram forbids a hypothesis to repeat an n-gram of this size;
 	// 0, the default, allows it.
 	NoRepeatNgram int
+	// ReplaceUnk replaces each <unk> of a translation's text by the source
+	// word that it is aligned to most strongly (see [Scorer.Alignment]); the
+	// tokens keep <unk>. A [Generator] ignores it.
+	ReplaceUnk bool
 	// Temperature divides the logits. Default 1.
 	Temperature float64
 	// Sampling draws tokens at random instead of searching: each of the Beam

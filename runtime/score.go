@@ -18,6 +18,8 @@ type Scorer struct {
 	w     scratch
 	state *State
 	batch stepBatch
+	// observe is handed to every step; see stepBatch.
+	observe func(in ops.Matrix)
 }
 
 // NewScorer returns a scorer for m.
@@ -175,6 +177,7 @@ func (s *Scorer) window(ctx context.Context, dst []float32, prev, target []int32
 		}
 		hi := min(lo+forwardRows, len(prev))
 		s.batch.reset()
+		s.batch.observe = s.observe
 		for i := lo; i < hi; i++ {
 			s.batch.add(prev[i], int32(i+1), 0, 0, 0, history)
 		}

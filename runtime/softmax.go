@@ -62,6 +62,18 @@ func (l *loader) softmaxCross(p string, a *format.Attention) *softmaxCross {
 	}
 }
 
+func (m *softmaxCross) keys(c *ops.CPU, _ *scratch, out ops.Matrix) ops.Matrix {
+	kv := ops.NewMatrix(out.Rows, m.kv.Out)
+	c.Linear(kv, m.kv, out)
+	return kv
+}
+
+func (m *softmaxCross) align(c *ops.CPU, s *scratch, w []float32, x, keys ops.Matrix) {
+	q := s.wide(1, m.q.Out)
+	c.Linear(q, m.q, x)
+	c.AttentionWeights(w, q, keys, m.heads)
+}
+
 type softmaxCrossState struct {
 	*softmaxCross
 	sources []ops.Matrix // per sentence [S, 2·D]

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strings"
+	"sync"
 
 	"memsizer/format"
 )
@@ -38,7 +40,10 @@ func (t *Translation) Text() string {
 
 // Translator translates with one model and one set of options. Any number
 // of goroutines may use it; their sentences share the same batches.
-type Translator struct{ *engine }
+type Translator struct {
+	*engine
+	scorers sync.Pool // of *Scorer, for the alignment of unknown words
+}
 
 // NewTranslator starts a translator; Close stops it.
 func NewTranslator(m *Model, o Options, r Resources) (*Translator, error) {
@@ -49,7 +54,7 @@ func NewTranslator(m *Model, o Options, r Resources) (*Translator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Translator{e}, nil
+	return &Translator{engine: e}, nil
 }
 
 // Translate translates lines of raw text, one result per line in order. It
@@ -128,7 +133,8 @@ type pending struct {
 	tr     Translation
 	err    error
 	jobs   []*job
-	glue   []string // glue[i] follows the translation of jobs[i]
+	glue   []string   // glue[i] follows the translation of jobs[i]
+	pieces [][]string // the source of jobs[i], if unknown words are replaced
 	done   chan *job
 	weight int // bytes
 }
@@ -173,6 +179,9 @@ func (t *Translator) submitLine(ctx context.Context, p *pending, l Line) error {
 		}
 		p.tr.SourceTokens = append(p.tr.SourceTokens, src...)
 		p.jobs, p.glue = append(p.jobs, j), append(p.glue, s.glue)
+		if t.o.ReplaceUnk {
+			p.pieces = append(p.pieces, s.pieces)
+		}
 	}
 	return nil
 }
@@ -224,12 +233,24 @@ func (p *pending) join(t *Translator) {
 	}
 	p.tr.Hypotheses = first.hyps[:n]
 	for i := range n {
-		text := t.m.text.Decode(first.hyps[i].Tokens)
+		text := p.text(t, 0, i)
 		if len(p.jobs) > 1 {
 			text = p.joinParts(t, i, text)
 		}
 		p.tr.Texts = append(p.tr.Texts, text)
 	}
+}
+
+// text is the raw text of the i-th hypothesis of a part.
+func (p *pending) text(t *Translator, part, i int) string {
+	j := p.jobs[part]
+	tokens := j.hyps[i].Tokens
+	if t.o.ReplaceUnk && slices.Contains(tokens, format.Unk) {
+		if text, err := t.replaceUnknown(j.src, p.pieces[part], tokens); err == nil {
+			return text
+		}
+	}
+	return t.m.text.Decode(tokens)
 }
 
 // joinParts appends the i-th hypotheses of the other parts to that of the
@@ -240,7 +261,7 @@ func (p *pending) joinParts(t *Translator, i int, text string) string {
 	b.WriteString(text)
 	for k, j := range p.jobs[1:] {
 		b.WriteString(p.glue[k])
-		b.WriteString(t.m.text.Decode(j.hyps[i].Tokens))
+		b.WriteString(p.text(t, k+1, i))
 		h.Tokens = append(h.Tokens, j.hyps[i].Tokens...)
 		h.TokenScores = append(h.TokenScores, j.hyps[i].TokenScores...)
 	}

@@ -77,6 +77,7 @@ func (o *translateOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.MatchSourceLen, "match-source-len", s.MatchSourceLen, "at most as many tokens as the source has")
 	f.IntVar(&s.MinLen, "min-len", s.MinLen, "at least so many tokens")
 	f.Float64Var(&s.UnkPen, "unkpen", s.UnkPen, "penalty of unknown words")
+	f.BoolVar(&s.ReplaceUnk, "replace-unk", s.ReplaceUnk, "replace unknown words by the source words they are aligned to")
 	f.IntVar(&s.NoRepeatNgram, "no-repeat-ngram-size", s.NoRepeatNgram, "repeat no sequence of so many tokens; 0 for no limit")
 	f.Float64Var(&s.Temperature, "temperature", s.Temperature, "divide the logits by this")
 	f.BoolVar(&s.Sampling, "sampling", s.Sampling, "draw at random instead of searching")
@@ -136,7 +137,7 @@ func (o *translateOptions) identity(flags *pflag.FlagSet) map[string]string {
 	id := map[string]string{}
 	for _, name := range []string{
 		"format", "prefix-column", "long", "beam", "nbest", "lenpen", "unnormalized", "max-len-a", "max-len-b",
-		"match-source-len", "min-len", "unkpen", "no-repeat-ngram-size", "temperature", "sampling",
+		"match-source-len", "replace-unk", "min-len", "unkpen", "no-repeat-ngram-size", "temperature", "sampling",
 		"sampling-topk", "sampling-topp", "seed",
 	} {
 		id[name] = flags.Lookup(name).Value.String()

@@ -66,8 +66,8 @@ func (d *derivation) run() error {
 	if name := d.arch.name; name != "" && !d.arch.known {
 		d.note("architecture %q is not one of fairseq's or the MemSizer plug-in's; what the settings leave open has the defaults of its family", name)
 	}
-	if bos, _ := d.set.flag("add_bos_token"); bos {
-		d.note("trained with %q: texts began with bos (0) where we begin with eos (2)", "add_bos_token")
+	if bos, _ := d.set.flag("add_bos_token"); bos && !d.hasPrefix("encoder.") {
+		d.cfg.StartBOS = true
 	}
 	if d.hasPrefix("encoder.") {
 		d.cfg.Encoder = d.stack("encoder")
