@@ -7,6 +7,8 @@ import "memsizer/simd"
 func (c *CPU) Add(dst, a, b Matrix) {
 	sameShape("add", dst, a)
 	sameShape("add", dst, b)
+	c.Begin(PhaseNorm)
+	defer c.End()
 	for i := range dst.Rows {
 		simd.Add(dst.Row(i), a.Row(i), b.Row(i))
 	}

@@ -56,6 +56,8 @@ type run struct {
 func (c *CPU) SelfAttention(dst, qkv Matrix, starts []int, heads int) {
 	d := dst.Cols
 	wantShape("self attention", qkv, dst.Rows, 3*d)
+	c.Begin(PhaseAttention)
+	defer c.End()
 	for s := range len(starts) - 1 {
 		seq := qkv.Slice(starts[s], starts[s+1])
 		if seq.Rows == 0 {
@@ -72,6 +74,8 @@ func (c *CPU) SelfAttention(dst, qkv Matrix, starts []int, heads int) {
 // all rows of sources[r] [S, 2·D], keys and values side by side.
 func (c *CPU) SourceAttention(dst, q Matrix, sources []Matrix, heads int) {
 	sameShape("source attention", dst, q)
+	c.Begin(PhaseAttention)
+	defer c.End()
 	d := q.Cols
 	for r := range q.Rows {
 		kv := sources[r]
@@ -119,6 +123,8 @@ func (c *Cache) put(slot int32, pos int, kv []float32) {
 func (c *CPU) CacheAttention(dst, qkv Matrix, cache *Cache, slots, t []int32, history [][]int32, heads int) {
 	d := cache.d
 	wantShape("cache attention", qkv, dst.Rows, 3*d)
+	c.Begin(PhaseAttention)
+	defer c.End()
 	for r := range qkv.Rows {
 		cache.put(slots[r], int(t[r])-1, qkv.Row(r)[d:])
 	}

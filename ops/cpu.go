@@ -4,6 +4,7 @@ package ops
 // they need. Weights are read-only and shared by any number of CPUs.
 type CPU struct {
 	pool      *Pool     // helpers, while this CPU may use them; nil alone
+	profile   *Profile  // takes the time; mostly nil
 	product   product   // the product being computed
 	weights   []float32 // slot weights, one row
 	kappa     []float32 // normalised keys and values, one row

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"fmt"
+	"time"
 
 	"memsizer/simd"
 )
@@ -102,10 +103,22 @@ func (c *CPU) LinearAdd(dst Matrix, l *Linear, x, residual Matrix) {
 func (c *CPU) linear(dst Matrix, l *Linear, x Matrix, e simd.Epilogue) {
 	wantShape("linear", dst, x.Rows, l.Out)
 	wantShape("linear", x, x.Rows, l.In)
-	m, n, k := x.Rows, l.Out, l.In
-	if m == 0 {
+	if x.Rows == 0 {
 		return
 	}
+	if c.profile == nil {
+		c.multiply(dst, l, x, e)
+		return
+	}
+	c.Begin(PhaseLinear)
+	start := time.Now()
+	c.multiply(dst, l, x, e)
+	c.profile.product(Product{Rows: x.Rows, Out: l.Out, In: l.In, DType: l.dtype}, l.Bytes(), start)
+	c.End()
+}
+
+func (c *CPU) multiply(dst Matrix, l *Linear, x Matrix, e simd.Epilogue) {
+	m, n, k := x.Rows, l.Out, l.In
 	t := &c.product
 	*t = product{l: l, dst: dst, x: x, e: e}
 	switch l.dtype {

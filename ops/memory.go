@@ -52,6 +52,8 @@ func (c *CPU) slotWeights(q []float32, k int) []float32 {
 // token (t = 1) the memory is zero whatever the slot holds.
 func (c *CPU) MemoryStep(dst, qkv Matrix, m *Memory, from, to, t []int32, n MemoryNorms) {
 	wantShape("memory step", dst, qkv.Rows, m.D)
+	c.Begin(PhaseAttention)
+	defer c.End()
 	hk := qkv.Cols - m.K - m.D
 	if hk <= 0 || hk%m.K != 0 {
 		panic(fmt.Sprintf("ops: memory step: %d columns for K %d, D %d", qkv.Cols, m.K, m.D))
@@ -80,6 +82,8 @@ func (c *CPU) MemoryBuild(m *Memory, slot int32, kv Matrix, n MemoryNorms) {
 	if kv.Cols != m.K+m.D {
 		panic(fmt.Sprintf("ops: memory build: %d columns for K %d, D %d", kv.Cols, m.K, m.D))
 	}
+	c.Begin(PhaseAttention)
+	defer c.End()
 	mem := m.slot(slot)
 	clear(mem)
 	kappa := growTo(&c.kappa, m.K+m.D)
@@ -97,6 +101,8 @@ func (c *CPU) MemoryBuild(m *Memory, slot int32, kv Matrix, n MemoryNorms) {
 // M[slots[r]] with q [R, H·K], dst [R, D].
 func (c *CPU) MemoryRead(dst, q Matrix, m *Memory, slots []int32) {
 	wantShape("memory read", dst, q.Rows, m.D)
+	c.Begin(PhaseAttention)
+	defer c.End()
 	if q.Cols%m.K != 0 {
 		panic(fmt.Sprintf("ops: memory read: %d columns for K %d", q.Cols, m.K))
 	}

@@ -12,6 +12,8 @@ type Norm struct {
 // LayerNorm normalises every row of x into dst, which may alias x.
 func (c *CPU) LayerNorm(dst, x Matrix, n *Norm) {
 	sameShape("layer norm", dst, x)
+	c.Begin(PhaseNorm)
+	defer c.End()
 	for i := range x.Rows {
 		n.row(dst.Row(i), x.Row(i))
 	}
