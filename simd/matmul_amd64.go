@@ -87,25 +87,6 @@ func matMulBF16AVX2(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, 
 	bf16TilesAVX2.run(&product{dst, ldd, unsafe.Pointer(&dst[0]), unsafe.Pointer(&(*wide)[0]), unsafe.Pointer(&w[0]), 4 * ldd, 4 * k, m, n, k / 2, p0, p1, e})
 }
 
-// widenRows returns the rows of x as float32 with the two columns of each pair exchanged, the order in which
-// MatMulBF16 sums them, in a buffer of rowsScratch.
-func widenRows(x []uint16, ldx, m, k int) *[]float32 {
-	wide := rowsScratch.get()
-	if cap(*wide) < m*k {
-		*wide = make([]float32, m*k)
-	}
-	*wide = (*wide)[:m*k]
-	for r := range m {
-		if row := x[r*ldx : r*ldx+k]; k > 0 {
-			widenPairs(&(*wide)[r*k], &row[0], k)
-		}
-	}
-	return wide
-}
-
-// rowsScratch holds widened activations.
-var rowsScratch scratch[[]float32]
-
 var bf16TilesBF16 = tiles{
 	rows: 14, step: 128, xstep: 4,
 	one:  [15]tileFunc{nil, mulBFZ1x2, mulBFZ2x2, mulBFZ3x2, mulBFZ4x2, mulBFZ5x2, mulBFZ6x2, mulBFZ7x2, mulBFZ8x2, mulBFZ9x2, mulBFZ10x2, mulBFZ11x2, mulBFZ12x2, mulBFZ13x2, mulBFZ14x2},

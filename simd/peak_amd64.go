@@ -4,19 +4,6 @@ package simd
 
 import "time"
 
-// pieces runs a loop of the assembly of about n·1024 operations, with each call short enough for the
-// garbage collector; round is the operations of one turn.
-func pieces(f func(n int), n, round int) int {
-	turns := n*1024/round + 1
-	for left := turns; left > 0; left -= 4096 {
-		callPeak(f, min(left, 4096))
-	}
-	return turns * round
-}
-
-//go:noinline
-func callPeak(f func(n int), n int) { f(n) }
-
 func peakFMAAVX2(n int) int      { return pieces(peakFMAY, n, 24*16) }
 func peakFMAAVX512(n int) int    { return pieces(peakFMAZ, n, 48*32) }
 func peakI8AVXVNNI(n int) int    { return pieces(peakI8Y, n, 24*64) }
