@@ -150,7 +150,7 @@ func (p *Profile) Products() []ProductTime {
 	return all
 }
 
-// Reset forgets what was counted. The CPU must not be at work.
+// Reset forgets what was counted; what is under way counts afterwards.
 func (p *Profile) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

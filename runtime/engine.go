@@ -19,6 +19,8 @@ type Resources struct {
 	// BatchTokens is the number of source tokens that are encoded together;
 	// the sentence that reaches it still belongs to the batch. Default 1024.
 	BatchTokens int
+	// Profile makes the workers take the time of each phase; see [Profile].
+	Profile bool
 }
 
 const (
@@ -63,6 +65,9 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 		w := newWorker(m, &e.o, r.Rows)
 		w.batchTokens = r.BatchTokens
 		w.engine = e
+		if r.Profile {
+			w.profile = &workerProfile{}
+		}
 		e.workers = append(e.workers, w)
 		e.wg.Add(1)
 		go func() {

@@ -54,6 +54,8 @@ func (l *loader) feedForward(p string, t *format.Stack) feedForward {
 // embedTokens writes the input of the first layer for ids, the i-th at token
 // index index[i] (from 0), to x [len(ids), D].
 func (s *stack) embedTokens(c *ops.CPU, w *scratch, x ops.Matrix, ids, index []int32) {
+	c.Begin(ops.PhaseEmbed)
+	defer c.End()
 	s.embed.lookup(c, x, ids, w.rowsOf(len(ids), s.embed.narrow()))
 	row := w.row(s.dim)
 	for i := range ids {

@@ -42,6 +42,7 @@ type worker struct {
 	group       []*sentence // being encoded
 	ids         [][]int32
 	stats       workerStats
+	profile     *workerProfile
 }
 
 // sentence is a job with its place in the worker.
@@ -178,6 +179,8 @@ func (w *worker) encode() {
 		return
 	}
 	if w.m.encoder != nil {
+		w.profile.encoding(w.c)
+		defer w.profile.stop(w.c)
 		w.ids = w.ids[:0]
 		for _, s := range w.group {
 			w.ids = append(w.ids, s.job.src)
@@ -208,6 +211,8 @@ func (w *worker) admit() {
 
 // step advances every active sentence by one token.
 func (w *worker) step() {
+	w.profile.decoding(w.c)
+	defer w.profile.stop(w.c)
 	b := &w.batch
 	b.reset()
 	for _, s := range w.active {
@@ -221,6 +226,8 @@ func (w *worker) step() {
 	w.stats.sentenceSteps.Add(int64(len(w.active)))
 	x := w.m.decoder.step(w.c, &w.w, w.state, b, nil)
 	w.score(x)
+	w.c.Begin(ops.PhaseSearch)
+	defer w.c.End()
 	kept := w.active[:0]
 	for _, s := range w.active {
 		over := false
@@ -241,6 +248,8 @@ func (w *worker) step() {
 
 // score gives each row's scores over the vocabulary to its search.
 func (w *worker) score(x ops.Matrix) {
+	w.c.Begin(ops.PhaseOutput)
+	defer w.c.End()
 	s, live := 0, 0 // the sentence and live hypothesis of the next row
 	for lo := 0; lo < x.Rows; lo += outputRows {
 		hi := min(lo+outputRows, x.Rows)
