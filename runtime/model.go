@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 
 	"memsizer/format"
@@ -28,6 +29,10 @@ func Open(path string) (*Model, error) {
 	m, err := Load(r)
 	if err != nil {
 		r.Close()
+		var c *format.CorruptError
+		if errors.As(err, &c) && c.Path != "" { // it names the file
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	m.reader = r
