@@ -86,13 +86,13 @@ func (s *splitter) fit(text, glue string) {
 		s.parts = append(s.parts, part{ids, words, glue})
 		return
 	}
-	if utf8.RuneCountInString(text) < 2 {
+	if single(text) {
 		s.dropped += len(ids) - s.limit
 		s.parts = append(s.parts, part{ids[:s.limit:s.limit], words[:s.limit], glue})
 		return
 	}
 	pieces := len(ids)/s.limit + 1
-	for ; pieces > 1; pieces-- {
+	for ; pieces > 1 && !single(text); pieces-- {
 		n, spaced := cut(text, len(text)/pieces)
 		if spaced {
 			s.fit(text[:n], s.space)
@@ -104,11 +104,17 @@ func (s *splitter) fit(text, glue string) {
 	s.fit(text, glue)
 }
 
+// single reports whether text has one character at most.
+func single(text string) bool {
+	_, n := utf8.DecodeRuneInString(text)
+	return n == len(text)
+}
+
 // cut finds a place to cut text, which has at least two characters, near byte
 // `at`: after a clause, else at white space, else between characters. Both
 // sides are not empty. spaced: there is white space at the cut.
 func cut(text string, at int) (n int, spaced bool) {
-	near := max(at/4, 1)
+	near := max(at/4, 20)
 	lo, hi := max(at-near, 1), min(at+near, len(text)-1)
 	for lo < hi && !utf8.RuneStart(text[lo]) {
 		lo++
