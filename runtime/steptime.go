@@ -1,0 +1,58 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"memsizer/ops"
+)
+
+// StepTimes measures how fast a language model generates at a length: the
+// time of each of n greedy tokens of one sequence that follow `past` others.
+// The past is made up, not generated: a softmax cache is filled with numbers,
+// a MemSizer's memory stays as it is after its first token. The work of a
+// step does not depend on them.
+func (m *Model) StepTimes(ctx context.Context, past, n int) ([]time.Duration, error) {
+	switch limit := m.decoder.positions.limit(); {
+	case m.encoder != nil:
+		return nil, fmt.Errorf("runtime: a translation model does not continue prompts")
+	case past < 0 || n < 1:
+		return nil, fmt.Errorf("runtime: %d tokens after %d, want 1 or more after 0 or more", n, past)
+	case limit > 0 && past+n > limit:
+		return nil, fmt.Errorf("runtime: the model's positions end at %d tokens", limit)
+	}
+	o := DefaultOptions()
+	g := continuation{m: m, c: ops.NewCPU(), state: m.decoder.newState(1, 1)}
+	in := []int32{m.header.Config.Start()}
+	if past > 0 {
+		g.read(in) // the state's first token
+		for _, s := range g.state.causal {
+			if s, ok := s.(*softmaxState); ok {
+				s.cache.Fill(0, past, past+n)
+			}
+		}
+		g.t = past
+	}
+	var times []time.Duration
+	for range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		logits := g.w.logits(1, m.output.vocab)
+		m.output.scores(g.c, &g.w, logits, g.read(in))
+		in[0] = g.choose(logits.Row(0), &o).ID
+		times = append(times, time.Since(start))
+	}
+	return times, nil
+}
+
+// StateBytes is the size of what decoding keeps of one sequence after so many
+// tokens, in all layers: the memories of a MemSizer decoder, whatever the
+// length, or the keys and values of softmax attention. Cross-attention is not
+// counted.
+func (m *Model) StateBytes(tokens int) int64 {
+	d := &m.header.Config.Decoder
+	return stateBytes(&d.Self, d, int64(tokens))
+}
