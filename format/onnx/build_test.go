@@ -1,6 +1,9 @@
 package onnx_test
 
 import (
+	"math"
+
+	"github.com/x448/float16"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -29,8 +32,8 @@ func (m message) packed(num protowire.Number, list ...int64) message {
 	return m.str(num, string(b))
 }
 
-// tensor starts a TensorProto.
-func tensor(name string, dtype int64, dims ...int64) message {
+// tensorProto starts a TensorProto.
+func tensorProto(name string, dtype int64, dims ...int64) message {
 	m := message(nil).str(8, name).num(2, dtype)
 	for _, d := range dims {
 		m = m.num(1, d)
@@ -51,4 +54,23 @@ func model(graph message) message {
 // external is an entry of external_data.
 func external(m message, key, value string) message {
 	return m.sub(13, message(nil).str(1, key).str(2, value))
+}
+
+// floats is a TensorProto of float32 in raw data.
+func floats(name string, data []float32, dims ...int64) message {
+	var raw []byte
+	for _, v := range data {
+		raw = protowire.AppendFixed32(raw, math.Float32bits(v))
+	}
+	return tensorProto(name, 1, dims...).str(9, string(raw))
+}
+
+// typedFloats is a TensorProto [rows, cols] of 1, 2, … in half precision, in
+// int32_data.
+func typedFloats(name string, rows, cols int64) message {
+	var bits []int64
+	for i := range rows * cols {
+		bits = append(bits, int64(float16.Fromfloat32(float32(i+1)).Bits()))
+	}
+	return tensorProto(name, 10, rows, cols).packed(5, bits...)
 }

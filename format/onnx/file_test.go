@@ -62,26 +62,26 @@ func TestMalformed(t *testing.T) {
 		{"floats of five bytes", model(message(nil).sub(1, node("A", message(nil).num(20, 6).str(7, "abcde")))), "take 5 bytes"},
 		{"packed number that is cut", model(message(nil).sub(1, node("A", message(nil).num(20, 7).str(8, "\x80")))), "ends inside a number"},
 		{"packed number beyond 64 bits", model(message(nil).sub(1, node("A", message(nil).num(20, 7).str(8, strings.Repeat("\xff", 10)+"\x01")))), "packed number"},
-		{"tensor without type", model(message(nil).sub(5, tensor("w", 0, 1).str(9, "abcd"))), "has no element type"},
-		{"negative dimension", model(message(nil).sub(5, tensor("w", 1, -1))), "has dimensions [-1]"},
-		{"dimensions that overflow", model(message(nil).sub(5, tensor("w", 1, 1<<40, 1<<40))), "more elements than any file holds"},
-		{"dimensions that overflow to nothing", model(message(nil).sub(5, tensor("w", 1, 1<<32, 1<<32))), "more elements than any file holds"},
-		{"raw data too short", model(message(nil).sub(5, tensor("w", 1, 2).str(9, "abcd"))), "has 4 bytes, want 8"},
-		{"raw data too long", model(message(nil).sub(5, tensor("w", 10, 1).str(9, "abcd"))), "has 4 bytes, want 2"},
-		{"no data", model(message(nil).sub(5, tensor("w", 1, 1<<30))), "has 0 values, want 1073741824"},
-		{"too few values", model(message(nil).sub(5, tensor("w", 7, 3).packed(7, 1, 2))), "has 2 values, want 3"},
-		{"values in another type's field", model(message(nil).sub(5, tensor("w", 7, 2).packed(5, 1, 2))), "has data in field 5"},
-		{"raw and typed data", model(message(nil).sub(5, tensor("w", 7, 1).packed(7, 1).str(9, "abcdefgh"))), "has data in field 7"},
-		{"float data of six bytes", model(message(nil).sub(5, tensor("w", 1, 1).str(4, "abcdef"))), "takes 6 bytes"},
-		{"65 dimensions", model(message(nil).sub(5, append(tensor("w", 1), dims...))), "65 dimensions"},
+		{"tensor without type", model(message(nil).sub(5, tensorProto("w", 0, 1).str(9, "abcd"))), "has no element type"},
+		{"negative dimension", model(message(nil).sub(5, tensorProto("w", 1, -1))), "has dimensions [-1]"},
+		{"dimensions that overflow", model(message(nil).sub(5, tensorProto("w", 1, 1<<40, 1<<40))), "more elements than any file holds"},
+		{"dimensions that overflow to nothing", model(message(nil).sub(5, tensorProto("w", 1, 1<<32, 1<<32))), "more elements than any file holds"},
+		{"raw data too short", model(message(nil).sub(5, tensorProto("w", 1, 2).str(9, "abcd"))), "has 4 bytes, want 8"},
+		{"raw data too long", model(message(nil).sub(5, tensorProto("w", 10, 1).str(9, "abcd"))), "has 4 bytes, want 2"},
+		{"no data", model(message(nil).sub(5, tensorProto("w", 1, 1<<30))), "has 0 values, want 1073741824"},
+		{"too few values", model(message(nil).sub(5, tensorProto("w", 7, 3).packed(7, 1, 2))), "has 2 values, want 3"},
+		{"values in another type's field", model(message(nil).sub(5, tensorProto("w", 7, 2).packed(5, 1, 2))), "has data in field 5"},
+		{"raw and typed data", model(message(nil).sub(5, tensorProto("w", 7, 1).packed(7, 1).str(9, "abcdefgh"))), "has data in field 7"},
+		{"float data of six bytes", model(message(nil).sub(5, tensorProto("w", 1, 1).str(4, "abcdef"))), "takes 6 bytes"},
+		{"65 dimensions", model(message(nil).sub(5, append(tensorProto("w", 1), dims...))), "65 dimensions"},
 		{"value of 65 dimensions", model(message(nil).sub(11, message(nil).str(1, "x").sub(2, message(nil).sub(1, message(nil).sub(2, manySubs(65)))))), "65 dimensions"},
-		{"segments", model(message(nil).sub(5, tensor("w", 1, 1).sub(3, nil))), "in segments"},
-		{"unknown location", model(message(nil).sub(5, tensor("w", 1, 1).num(14, 2))), "has data location 2"},
-		{"external without a place", model(message(nil).sub(5, tensor("w", 1, 1).num(14, 1))), "has no location"},
-		{"external of another length", model(message(nil).sub(5, external(external(tensor("w", 1, 1).num(14, 1), "location", "a"), "length", "5"))), "has length 5, want 4"},
-		{"external at a word", model(message(nil).sub(5, external(external(tensor("w", 1, 1).num(14, 1), "location", "a"), "offset", "here"))), `has offset "here"`},
-		{"external at less than nothing", model(message(nil).sub(5, external(external(tensor("w", 1, 1).num(14, 1), "location", "a"), "offset", "-4"))), `has offset "-4"`},
-		{"raw and external data", model(message(nil).sub(5, external(tensor("w", 1, 1).num(14, 1).str(9, "abcd"), "location", "a"))), "both raw and external"},
+		{"segments", model(message(nil).sub(5, tensorProto("w", 1, 1).sub(3, nil))), "in segments"},
+		{"unknown location", model(message(nil).sub(5, tensorProto("w", 1, 1).num(14, 2))), "has data location 2"},
+		{"external without a place", model(message(nil).sub(5, tensorProto("w", 1, 1).num(14, 1))), "has no location"},
+		{"external of another length", model(message(nil).sub(5, external(external(tensorProto("w", 1, 1).num(14, 1), "location", "a"), "length", "5"))), "has length 5, want 4"},
+		{"external at a word", model(message(nil).sub(5, external(external(tensorProto("w", 1, 1).num(14, 1), "location", "a"), "offset", "here"))), `has offset "here"`},
+		{"external at less than nothing", model(message(nil).sub(5, external(external(tensorProto("w", 1, 1).num(14, 1), "location", "a"), "offset", "-4"))), `has offset "-4"`},
+		{"raw and external data", model(message(nil).sub(5, external(tensorProto("w", 1, 1).num(14, 1).str(9, "abcd"), "location", "a"))), "both raw and external"},
 		{"attribute of a function", model(message(nil).sub(1, node("A", message(nil).str(21, "alpha")))), "refers to an attribute of a function"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -138,30 +138,30 @@ func TestElements(t *testing.T) {
 		floats []float32
 		ints   []int64
 	}{
-		{"float32 raw", tensor("w", 1, 2).str(9, bits(0x3f800000, 0xc0000000)), []float32{1, -2}, nil},
-		{"float32 typed", tensor("w", 1, 2).str(4, bits(0x3f800000, 0xc0000000)), []float32{1, -2}, nil},
-		{"float32 not packed", tensor("w", 1, 2).fixed32(4, 0x3f800000).fixed32(4, 0xc0000000), []float32{1, -2}, nil},
-		{"float32 in two pieces", tensor("w", 1, 3).str(4, bits(0x3f800000, 0xc0000000)).fixed32(4, 0x40400000), []float32{1, -2, 3}, nil},
-		{"float16 raw", tensor("w", 10, 2).str(9, "\x00\x3c\x01\x00"), []float32{1, 0x1p-24}, nil},
-		{"float16 typed", tensor("w", 10, 2).packed(5, 0x3c00, 1), []float32{1, 0x1p-24}, nil},
-		{"bfloat16 raw", tensor("w", 16, 2).str(9, "\x80\x3f\x00\xc0"), []float32{1, -2}, nil},
-		{"bfloat16 typed", tensor("w", 16, 1).packed(5, 0x3f80), []float32{1}, nil},
-		{"float64 raw", tensor("w", 11, 1).str(9, double), []float32{1.5}, nil},
-		{"float64 typed", tensor("w", 11).str(10, double), []float32{1.5}, nil},
-		{"int64 raw", tensor("w", 7, 1).str(9, "\xfe\xff\xff\xff\xff\xff\xff\xff"), nil, []int64{-2}},
-		{"int64 typed", tensor("w", 7, 3).packed(7, 5, -2, 1<<40), nil, []int64{5, -2, 1 << 40}},
-		{"int64 not packed", tensor("w", 7, 2).num(7, 5).num(7, -2), nil, []int64{5, -2}},
-		{"int32 raw", tensor("w", 6, 1).str(9, "\xfe\xff\xff\xff"), nil, []int64{-2}},
-		{"int32 typed", tensor("w", 6, 2).packed(5, 7, -2), nil, []int64{7, -2}},
-		{"int16 typed", tensor("w", 5, 1).packed(5, -3), nil, []int64{-3}},
-		{"int8 raw", tensor("w", 3, 2).str(9, "\xff\x01"), nil, []int64{-1, 1}},
-		{"uint8 raw", tensor("w", 2, 2).str(9, "\xff\x01"), nil, []int64{255, 1}},
-		{"uint16 raw", tensor("w", 4, 1).str(9, "\xff\xff"), nil, []int64{65535}},
-		{"uint32 typed", tensor("w", 12, 1).packed(11, 1<<31), nil, []int64{1 << 31}},
-		{"uint64 typed", tensor("w", 13, 1).packed(11, 1<<50), nil, []int64{1 << 50}},
-		{"bool raw", tensor("w", 9, 3).str(9, "\x00\x01\x01"), nil, []int64{0, 1, 1}},
-		{"bool typed", tensor("w", 9, 2).packed(5, 1, 0), nil, []int64{1, 0}},
-		{"no elements", tensor("w", 1, 0, 4), []float32{}, nil},
+		{"float32 raw", tensorProto("w", 1, 2).str(9, bits(0x3f800000, 0xc0000000)), []float32{1, -2}, nil},
+		{"float32 typed", tensorProto("w", 1, 2).str(4, bits(0x3f800000, 0xc0000000)), []float32{1, -2}, nil},
+		{"float32 not packed", tensorProto("w", 1, 2).fixed32(4, 0x3f800000).fixed32(4, 0xc0000000), []float32{1, -2}, nil},
+		{"float32 in two pieces", tensorProto("w", 1, 3).str(4, bits(0x3f800000, 0xc0000000)).fixed32(4, 0x40400000), []float32{1, -2, 3}, nil},
+		{"float16 raw", tensorProto("w", 10, 2).str(9, "\x00\x3c\x01\x00"), []float32{1, 0x1p-24}, nil},
+		{"float16 typed", tensorProto("w", 10, 2).packed(5, 0x3c00, 1), []float32{1, 0x1p-24}, nil},
+		{"bfloat16 raw", tensorProto("w", 16, 2).str(9, "\x80\x3f\x00\xc0"), []float32{1, -2}, nil},
+		{"bfloat16 typed", tensorProto("w", 16, 1).packed(5, 0x3f80), []float32{1}, nil},
+		{"float64 raw", tensorProto("w", 11, 1).str(9, double), []float32{1.5}, nil},
+		{"float64 typed", tensorProto("w", 11).str(10, double), []float32{1.5}, nil},
+		{"int64 raw", tensorProto("w", 7, 1).str(9, "\xfe\xff\xff\xff\xff\xff\xff\xff"), nil, []int64{-2}},
+		{"int64 typed", tensorProto("w", 7, 3).packed(7, 5, -2, 1<<40), nil, []int64{5, -2, 1 << 40}},
+		{"int64 not packed", tensorProto("w", 7, 2).num(7, 5).num(7, -2), nil, []int64{5, -2}},
+		{"int32 raw", tensorProto("w", 6, 1).str(9, "\xfe\xff\xff\xff"), nil, []int64{-2}},
+		{"int32 typed", tensorProto("w", 6, 2).packed(5, 7, -2), nil, []int64{7, -2}},
+		{"int16 typed", tensorProto("w", 5, 1).packed(5, -3), nil, []int64{-3}},
+		{"int8 raw", tensorProto("w", 3, 2).str(9, "\xff\x01"), nil, []int64{-1, 1}},
+		{"uint8 raw", tensorProto("w", 2, 2).str(9, "\xff\x01"), nil, []int64{255, 1}},
+		{"uint16 raw", tensorProto("w", 4, 1).str(9, "\xff\xff"), nil, []int64{65535}},
+		{"uint32 typed", tensorProto("w", 12, 1).packed(11, 1<<31), nil, []int64{1 << 31}},
+		{"uint64 typed", tensorProto("w", 13, 1).packed(11, 1<<50), nil, []int64{1 << 50}},
+		{"bool raw", tensorProto("w", 9, 3).str(9, "\x00\x01\x01"), nil, []int64{0, 1, 1}},
+		{"bool typed", tensorProto("w", 9, 2).packed(5, 1, 0), nil, []int64{1, 0}},
+		{"no elements", tensorProto("w", 1, 0, 4), []float32{}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, err := parse(model(message(nil).sub(5, c.tensor)))
@@ -204,7 +204,7 @@ func TestElements(t *testing.T) {
 }
 
 func TestUint64BeyondInt64(t *testing.T) {
-	f, err := parse(model(message(nil).sub(5, tensor("w", 13, 1).packed(11, -1))))
+	f, err := parse(model(message(nil).sub(5, tensorProto("w", 13, 1).packed(11, -1))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestExternal(t *testing.T) {
 			if c.link && !links {
 				t.Skip("no symbolic links")
 			}
-			w := external(tensor("w", 1, 1).num(14, 1), "location", c.location)
+			w := external(tensorProto("w", 1, 1).num(14, 1), "location", c.location)
 			if c.offset != "" {
 				w = external(w, "offset", c.offset)
 			}
@@ -296,7 +296,7 @@ func TestExternal(t *testing.T) {
 
 // TestExternalWithoutFolder describes external tensors but does not read them.
 func TestExternalWithoutFolder(t *testing.T) {
-	f, err := parse(model(message(nil).sub(5, external(tensor("w", 1, 1).num(14, 1), "location", "a.bin"))))
+	f, err := parse(model(message(nil).sub(5, external(tensorProto("w", 1, 1).num(14, 1), "location", "a.bin"))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,8 +323,8 @@ func TestBeyondFourGigabytes(t *testing.T) {
 	if _, err := w.WriteAt([]byte("\x00\x00\x00\xc0"), at); err != nil {
 		t.Skipf("no sparse files: %v", err)
 	}
-	big := external(external(tensor("big", 1, at/4).num(14, 1), "location", "w.bin"), "offset", "4")
-	last := external(external(tensor("last", 1, 1).num(14, 1), "location", "w.bin"), "offset", fmt.Sprint(int64(at)))
+	big := external(external(tensorProto("big", 1, at/4).num(14, 1), "location", "w.bin"), "offset", "4")
+	last := external(external(tensorProto("last", 1, 1).num(14, 1), "location", "w.bin"), "offset", fmt.Sprint(int64(at)))
 	path := filepath.Join(dir, "m.onnx")
 	if err := os.WriteFile(path, model(message(nil).sub(5, big).sub(5, last)), 0o644); err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestBeyondFourGigabytes(t *testing.T) {
 // less than a tenth of a file that is mostly weights.
 func TestOwnMemory(t *testing.T) {
 	const n = 16 << 20
-	data := model(message(nil).sub(5, tensor("w", 2, n).str(9, string(make([]byte, n)))))
+	data := model(message(nil).sub(5, tensorProto("w", 2, n).str(9, string(make([]byte, n)))))
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
