@@ -91,6 +91,12 @@ func (v *conversion) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer s.close()
+	if err := v.spareInputs(s); err != nil {
+		return err
+	}
+	if err := checkText(s.tokenization, s.sections); err != nil {
+		return fmt.Errorf("%s: %w", args[0], err)
+	}
 	if err := v.checkSource(ctx, s); err != nil {
 		return err
 	}
@@ -117,6 +123,24 @@ func different(in, out string) error {
 	}
 	if b, err := os.Stat(out); err == nil && os.SameFile(a, b) {
 		return usagef("%s is the input and the output", out)
+	}
+	return nil
+}
+
+// spareInputs refuses to overwrite anything that the model was read from:
+// dictionaries, codes, settings and external data too.
+func (v *conversion) spareInputs(s *source) error {
+	inputs := append([]string{}, s.files...)
+	for _, t := range s.texts {
+		inputs = append(inputs, t.Path)
+	}
+	if v.model.Args != "" {
+		inputs = append(inputs, v.model.Args)
+	}
+	for _, in := range inputs {
+		if err := different(in, v.output); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (v *conversion) openGraphs(paths []string) (*source, error) {
 		return nil, err
 	}
 	s := &source{
-		files: files, config: m.Config, tokenization: text.Tokenization, sections: text.Sections,
+		files: files, config: m.Config, tokenization: text.Tokenization, sections: text.Sections, texts: text.Files,
 		print: func(w io.Writer) { printGraph(w, files, m, text) },
 		check: func(f recognize.Forward) error {
 			_, err := m.Check(f, checkBound)
@@ -153,9 +153,7 @@ func printGraph(w io.Writer, files []string, m *recognize.Model, text *fairseq.T
 	printConfig(w, &m.Config)
 	line(w, "parameters", "%s", grouped(m.Config.Parameters()))
 	line(w, "text", "%s", describeText(&text.Tokenization))
-	for _, s := range text.Sections {
-		line(w, s.Name, "%s", s.Path)
-	}
+	printTexts(w, text.Files)
 	for _, n := range slices.Concat(m.Notes, text.Notes) {
 		line(w, "note", "%s", n)
 	}

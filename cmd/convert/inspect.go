@@ -150,6 +150,9 @@ func inspectCheckpoint(w io.Writer, path string, o fairseq.Options, asJSON bool)
 	if err != nil {
 		return err
 	}
+	if err := checkFoundText(r); err != nil {
+		r.Problems = append(r.Problems, err.Error())
+	}
 	if asJSON {
 		return writeJSON(w, r)
 	}

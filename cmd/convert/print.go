@@ -58,15 +58,20 @@ func printFound(w io.Writer, r *fairseq.Report) {
 	if r.Tokenization != nil {
 		line(w, "text", "%s", describeText(r.Tokenization))
 	}
-	for _, t := range r.Texts {
+	printTexts(w, r.Texts)
+	for _, n := range r.Notes {
+		line(w, "note", "%s", n)
+	}
+}
+
+// printTexts names the dictionaries and tokenisation files.
+func printTexts(w io.Writer, files []fairseq.TextFile) {
+	for _, t := range files {
 		entries := ""
 		if t.Entries > 0 {
 			entries = fmt.Sprintf(" (%s symbols)", grouped(t.Entries))
 		}
 		line(w, t.Section, "%s%s", t.Path, entries)
-	}
-	for _, n := range r.Notes {
-		line(w, "note", "%s", n)
 	}
 }
 

@@ -18,6 +18,7 @@ type source struct {
 	config       format.Config
 	tokenization format.Tokenization
 	sections     []fairseq.Section
+	texts        []fairseq.TextFile // read for the sections
 	tensors      []sourceTensor
 	architecture string // the name in the training code, "" when unknown
 
@@ -46,7 +47,7 @@ func (v *conversion) open(paths []string) (*source, error) {
 		return nil, err
 	}
 	s := &source{
-		files: paths, config: m.Config, tokenization: m.Tokenization, sections: m.Sections,
+		files: paths, config: m.Config, tokenization: m.Tokenization, sections: m.Sections, texts: m.Found.Texts,
 		architecture: m.Found.Architecture,
 		print:        func(w io.Writer) { printFound(w, &m.Found) },
 		close:        m.Close,

@@ -95,7 +95,6 @@ type finder struct {
 	folders []string // where to look, in order
 	line    string   // to add to each dictionary
 	text    Text
-	files   []TextFile
 	// problems name flags; they are complete.
 	problems []string
 }
@@ -146,7 +145,7 @@ func (f *finder) add(section, path string) []byte {
 		return nil
 	}
 	f.text.Sections = append(f.text.Sections, Section{section, path, data})
-	f.files = append(f.files, TextFile{Section: section, Path: path})
+	f.text.Files = append(f.text.Files, TextFile{Section: section, Path: path})
 	return data
 }
 
@@ -261,7 +260,7 @@ func (f *finder) dictionary(section, path string, vocab int, table string) []byt
 		f.problem("dictionary %q: %v", path, err)
 		return data
 	}
-	f.files[len(f.files)-1].Entries = n
+	f.text.Files[len(f.text.Files)-1].Entries = n
 	if n != vocab {
 		f.problem("dictionary %q has %d entries (%d lines and the four special symbols), but %s has %d rows", path, n, n-len(specials), table, vocab)
 	}

@@ -260,7 +260,7 @@ func (a *analysis) describe(p *part, opts *Options) {
 		r.Config, r.Parameters = &a.config, d.cfg.Parameters()
 		r.Summary = summary(&d.cfg)
 		a.text = f.text
-		r.Texts, r.Tokenization = f.files, &a.text.Tokenization
+		r.Texts, r.Tokenization = f.text.Files, &a.text.Tokenization
 		r.Problems = append(r.Problems, f.problems...)
 		r.Notes = append(r.Notes, f.text.Notes...)
 	}

@@ -42,5 +42,6 @@ func (m *Model) Close() error {
 type Text struct {
 	Tokenization format.Tokenization
 	Sections     []Section
+	Files        []TextFile // all that were read; two equal dictionaries are one section
 	Notes        []string
 }
