@@ -6,13 +6,18 @@ func (r *rule) expected() string {
 	if r.hint != "" {
 		return r.hint
 	}
+	constants := true
 	for _, v := range r.in {
 		if v == nil || v.constant != nil {
 			continue
 		}
+		constants = false
 		if s := next(v.meaning); s != "" {
 			return s
 		}
+	}
+	if constants {
+		return "a constant, or an operator that package eval knows"
 	}
 	return "an operator of a fairseq or MemSizer model"
 }

@@ -183,6 +183,15 @@ func (g *graph) step(n *onnx.Node, at place) []*value {
 	if bad != nil {
 		return r.pass(bad)
 	}
+	need := max(1, arity[n.OpType])
+	if n.OpType == "Constant" {
+		need = 0
+	}
+	for i := range need {
+		if i >= len(r.in) || r.in[i] == nil {
+			return r.fail(fmt.Sprintf("at least %d inputs", need))
+		}
+	}
 	if n.OpType == "If" && n.Domain == "" && len(r.in) == 1 {
 		return r.branch()
 	}
@@ -258,6 +267,9 @@ func (r *rule) fold() []*value {
 		if t != nil {
 			values[i] = &value{constant: t, scale: 1, node: r.at}
 		}
+	}
+	if len(values) == 0 || values[0] == nil {
+		return values
 	}
 	switch r.node.OpType {
 	case "Gather":

@@ -23,6 +23,12 @@ func init() {
 	}
 }
 
+// arity is how many inputs an operator must have, if more than one.
+var arity = map[string]int{
+	"Reshape": 2, "Expand": 2, "Tile": 2, "Slice": 3, "Gather": 2, "CastLike": 2, "Equal": 2, "Or": 2, "And": 2, "Where": 3, "CumSum": 2,
+	"Add": 2, "Sub": 2, "Mul": 2, "Div": 2, "Pow": 2, "LayerNormalization": 2, "MatMul": 2, "Gemm": 2,
+}
+
 func identity(r *rule) []*value {
 	if len(r.in) > 2 && r.in[2] != nil {
 		if t, ok := r.in[2].scalar(); !ok || t != 0 {
@@ -126,7 +132,8 @@ func unsqueeze(r *rule) []*value {
 	var n int
 	if a := r.node.Attribute("axes"); a != nil {
 		n = len(a.Ints())
-	} else if list, ok := r.in[1].ints(); ok {
+	} else if len(r.in) > 1 {
+		list, _ := r.in[1].ints()
 		n = len(list)
 	}
 	rank := len(v.layout) + n

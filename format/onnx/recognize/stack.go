@@ -13,17 +13,17 @@ type NotUnderstoodError struct {
 	Node     int    // position in the graph, −1 for its inputs
 	Name     string // of the node
 	OpType   string
+	Place    string // the node's operator, name and position in words
 	Expected string // what is wrong with it and what was expected there
-	at       place
 }
 
 // Error names the node and what was expected there.
 func (e *NotUnderstoodError) Error() string {
-	return fmt.Sprintf("recognize: %q: %s: %s", e.File, e.at, e.Expected)
+	return fmt.Sprintf("recognize: %q: %s: %s", e.File, e.Place, e.Expected)
 }
 
 func (p place) error(format string, args ...any) error {
-	e := &NotUnderstoodError{Node: p.node, Expected: fmt.Sprintf(format, args...), at: p}
+	e := &NotUnderstoodError{Node: p.node, Expected: fmt.Sprintf(format, args...), Place: p.String()}
 	if p.graph != nil {
 		e.File = p.graph.file.Name
 		if p.node >= 0 {
