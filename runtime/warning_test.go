@@ -21,7 +21,7 @@ func TestValidUTF8(t *testing.T) {
 		{"\xe4\xbdA", "\ufffdA", 1},
 		{"\xe4\xbd\xe4\xbd\xa0", "\ufffd你", 1},
 		{"\x80\x80", "\ufffd\ufffd", 2},
-		{"\xc0\xaf", "\ufffd\ufffd", 2},         // overlong
+		{"\xc0\xaf", "\ufffd\ufffd", 2},           // overlong
 		{"\xe0\x80\xaf", "\ufffd\ufffd\ufffd", 3}, // overlong
 		{"\xed\xa0\x80", "\ufffd\ufffd\ufffd", 3}, // surrogate
 		{"\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd", 4},

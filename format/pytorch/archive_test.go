@@ -56,6 +56,9 @@ func wantError(t *testing.T, err error, kind any, text string) {
 	if !errors.As(err, kind) {
 		t.Errorf("error %q is a %T, want a %T", err, err, kind)
 	}
+	if n := strings.Count(err.Error(), "pytorch: "); n != 1 {
+		t.Errorf("error %q names the package %d times, want once", err, n)
+	}
 	if !strings.Contains(err.Error(), text) {
 		t.Errorf("error %q, want %q in it", err, text)
 	}

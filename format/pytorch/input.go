@@ -3,6 +3,7 @@ package pytorch
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -46,6 +47,10 @@ func (in *input) unsupported(pos int64, format string, args ...any) error {
 func (in *input) failed(pos int64, err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return in.corrupt(pos, "the pickle is cut off: %d bytes are there and it goes on", in.size)
+	}
+	var corrupt *CorruptError
+	if errors.As(err, &corrupt) { // a checksum: it says where
+		return err
 	}
 	return fmt.Errorf("pytorch: %s: %w", in.place(pos), err)
 }

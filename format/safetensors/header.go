@@ -187,7 +187,11 @@ func (h *header) tensor(name string) (*Tensor, error) {
 		}
 		return t, nil
 	}
-	if n, ok := byteSize(t.DType, t.Shape); !ok || n != t.Size {
+	n, ok := byteSize(t.DType, t.Shape)
+	switch {
+	case !ok:
+		return nil, h.corrupt(name, "shape %v of %s has too many elements", t.Shape, t.DType)
+	case n != t.Size:
 		return nil, h.corrupt(name, "shape %v of %s has %d bytes, want them to be %d", t.Shape, t.DType, t.Size, n)
 	}
 	return t, nil
