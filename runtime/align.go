@@ -18,6 +18,9 @@ import (
 //
 // which may be negative.
 func (s *Scorer) Alignment(ctx context.Context, src, tgt []int32) ([][]float32, error) {
+	if s.m.encoder == nil {
+		return nil, errNoSource
+	}
 	prev := append([]int32{s.m.header.Config.Start()}, tgt...)
 	if err := s.m.checkTokens(src, prev); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"sync"
@@ -27,9 +28,14 @@ func NewScorer(m *Model) *Scorer {
 	return &Scorer{m: m, c: ops.NewCPU(), state: m.decoder.newState(1, 1)}
 }
 
+var errNoSource = errors.New("runtime: a language model has no source; it scores texts")
+
 // Translation returns the natural log-probabilities of the tokens of tgt
 // (ending with eos) given src (with eos).
 func (s *Scorer) Translation(ctx context.Context, src, tgt []int32) ([]float32, error) {
+	if s.m.encoder == nil {
+		return nil, errNoSource
+	}
 	prev := append([]int32{s.m.header.Config.Start()}, tgt...)
 	if err := s.m.checkTokens(src, prev); err != nil {
 		return nil, err

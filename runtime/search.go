@@ -11,7 +11,7 @@ import (
 
 // Hypothesis is one finished output of a search.
 type Hypothesis struct {
-	// Tokens are target ids, ending with eos.
+	// Tokens are target ids, ending with eos (unless the options forbade it).
 	Tokens []int32
 	// Score is the sum of TokenScores divided by the length penalty.
 	Score float32
@@ -184,10 +184,12 @@ func (s *search) advance() bool {
 	if len(s.finished) == s.width || s.step >= s.maxLen {
 		return s.end()
 	}
-	s.extend(best)
+	if !s.extend(best) {
+		return s.end()
+	}
 	s.candidates = s.candidates[:0]
 	s.step++
-	return len(s.live) == 0 && s.end()
+	return false
 }
 
 // limit is the number of candidates that fairseq's top-k may return: one
@@ -205,26 +207,43 @@ func (s *search) finish(c candidate) {
 		TokenScores: append(append(make([]float32, 0, n), b.scores...), c.score),
 		Score:       c.score,
 	}
+	s.finished = append(s.finished, h.settle(s.o))
+}
+
+// unfinished makes a result of a live hypothesis.
+func (s *search) unfinished(b *beam) {
+	h := Hypothesis{Tokens: slices.Clone(b.tokens), TokenScores: slices.Clone(b.scores), Score: b.score()}
+	s.finished = append(s.finished, h.settle(s.o))
+}
+
+// settle turns cumulative scores into those of each token and divides the
+// total by the length penalty.
+func (h Hypothesis) settle(o *Options) Hypothesis {
+	n := len(h.Tokens)
 	for i := n - 1; i > 0; i-- {
 		h.TokenScores[i] -= h.TokenScores[i-1]
 	}
-	if !s.o.NoNormalize {
-		h.Score /= float32(math.Pow(float64(n), s.o.LenPen))
+	if !o.NoNormalize {
+		h.Score /= float32(math.Pow(float64(n), o.LenPen))
 	}
-	s.finished = append(s.finished, h)
+	return h
 }
 
 // extend replaces the live hypotheses by the best continuations that do not
 // end. A parent's slot goes to its last child; the others get the slots of
 // hypotheses that died, and read their parent's state before the last child
-// overwrites it.
-func (s *search) extend(best []candidate) {
+// overwrites it. It reports whether there are any, and otherwise leaves the
+// live ones as they are.
+func (s *search) extend(best []candidate) bool {
 	clear(s.taken)
 	chosen := best[:0]
 	for _, c := range best {
 		if c.token != format.EOS && len(chosen) < s.width {
 			chosen = append(chosen, c)
 		}
+	}
+	if len(chosen) == 0 {
+		return false
 	}
 	for i, c := range chosen {
 		s.lastChild[c.beam] = i
@@ -249,11 +268,17 @@ func (s *search) extend(best []candidate) {
 		}
 	}
 	s.live, s.next = s.next, s.live
+	return true
 }
 
-// end sorts the finished hypotheses, best first.
+// end sorts the finished hypotheses, best first. Where the options forbade
+// every end (no-repeat-ngram-size may ban eos), the best live hypothesis is
+// the result, without eos.
 func (s *search) end() bool {
 	s.candidates = s.candidates[:0]
+	if len(s.finished) == 0 && len(s.live) > 0 && len(s.live[0].tokens) > 0 {
+		s.unfinished(&s.live[0])
+	}
 	slices.SortStableFunc(s.finished, func(a, b Hypothesis) int { return cmp.Compare(b.Score, a.Score) })
 	return true
 }
