@@ -108,7 +108,7 @@ func (t *Translator) StreamLines(ctx context.Context, lines iter.Seq[Line]) iter
 	return func(yield func(Translation, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		window := make(chan *pending, 2*t.rows+4*encodeGroup)
+		window := make(chan *pending, 8*t.rows+4*encodeGroup)
 		b := newBudget(windowBytes)
 		go func() {
 			defer close(window)
