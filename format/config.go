@@ -146,7 +146,8 @@ type Role uint8
 const (
 	RoleVector    Role = iota // biases and layer-norm weights [n]
 	RoleMatrix                // linear weights [out, in]
-	RoleEmbedding             // tables looked up by row (and perhaps also an output projection)
+	RoleEmbedding             // tables that are only looked up, row by row
+	RoleOutput                // what the output layer multiplies by [words, in], perhaps an embedding too
 )
 
 // TensorSpec is one tensor a configuration needs.
@@ -170,10 +171,17 @@ func (s TensorSpec) Elements() int64 {
 // and synth generates. The configuration must be valid.
 func (c *Config) TensorSpecs() []TensorSpec {
 	var s specs
-	if c.Encoder != nil {
-		s.stack("encoder", c.Encoder, false)
+	encoder, decoder := RoleEmbedding, RoleEmbedding
+	if c.Output.TiedEmbedding || c.Output.TiedBands {
+		decoder = RoleOutput
 	}
-	s.stack("decoder", &c.Decoder, c.ShareEmbeddings)
+	if c.ShareEmbeddings {
+		encoder = decoder
+	}
+	if c.Encoder != nil {
+		s.stack("encoder", c.Encoder, false, encoder)
+	}
+	s.stack("decoder", &c.Decoder, c.ShareEmbeddings, decoder)
 	s.output(c)
 	return s
 }
@@ -194,16 +202,16 @@ func (s *specs) linear(name string, out, in int) {
 	s.add(RoleVector, name+".bias", out)
 }
 
-func (s *specs) stack(p string, t *Stack, sharedTable bool) {
+func (s *specs) stack(p string, t *Stack, sharedTable bool, table Role) {
 	switch {
 	case sharedTable:
 	case t.Embedding.Kind == Adaptive:
 		for i, b := range t.Embedding.Bands {
-			s.add(RoleEmbedding, fmt.Sprintf("%s.embed_tokens.bands.%d.weight", p, i), b.Size, b.Dim)
+			s.add(table, fmt.Sprintf("%s.embed_tokens.bands.%d.weight", p, i), b.Size, b.Dim)
 			s.add(RoleMatrix, fmt.Sprintf("%s.embed_tokens.bands.%d.projection", p, i), t.Dim, b.Dim)
 		}
 	default:
-		s.add(RoleEmbedding, p+".embed_tokens.weight", t.Embedding.Vocab, t.Embedding.Dim)
+		s.add(table, p+".embed_tokens.weight", t.Embedding.Vocab, t.Embedding.Dim)
 	}
 	if t.Embedding.Kind == Plain && t.Embedding.Dim != t.Dim {
 		s.add(RoleMatrix, p+".project_in_dim.weight", t.Dim, t.Embedding.Dim)
@@ -263,7 +271,7 @@ func (s *specs) output(c *Config) {
 	v := c.Decoder.Embedding.Vocab
 	if c.Output.Kind == Plain {
 		if !c.Output.TiedEmbedding {
-			s.add(RoleEmbedding, "decoder.output_projection.weight", v, d)
+			s.add(RoleOutput, "decoder.output_projection.weight", v, d)
 		}
 		if c.Output.Bias {
 			s.add(RoleVector, "decoder.output_projection.bias", v)
@@ -273,7 +281,7 @@ func (s *specs) output(c *Config) {
 	bands := c.Output.Bands
 	p := "decoder.adaptive_softmax."
 	if !c.Output.TiedBands {
-		s.add(RoleEmbedding, p+"head.weight", bands[0].Size, d)
+		s.add(RoleOutput, p+"head.weight", bands[0].Size, d)
 	}
 	if len(bands) > 1 {
 		s.add(RoleMatrix, p+"head.class.weight", len(bands)-1, d)
@@ -283,7 +291,7 @@ func (s *specs) output(c *Config) {
 			s.add(RoleMatrix, fmt.Sprintf("%stails.%d.projection.weight", p, i), b.Dim, d)
 		}
 		if !c.Output.TiedBands {
-			s.add(RoleEmbedding, fmt.Sprintf("%stails.%d.weight", p, i), b.Size, b.Dim)
+			s.add(RoleOutput, fmt.Sprintf("%stails.%d.weight", p, i), b.Size, b.Dim)
 		}
 	}
 }

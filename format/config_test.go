@@ -2,6 +2,7 @@ package format
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,6 +32,15 @@ func adaptive() Config {
 	c.Decoder.Embedding = Embedding{Kind: Adaptive, Vocab: 5, Bands: bands}
 	c.Output = Output{Kind: Adaptive, Bands: bands, TiedBands: true, TiedProjections: true}
 	return c
+}
+
+// outputTensors are the matrices that the output layer multiplies by, apart
+// from projections, of the cases of TestTensorSpecs.
+var outputTensors = map[string][]string{
+	"translation":             {"encoder.embed_tokens.weight"},
+	"adaptive, tied":          {"decoder.embed_tokens.bands.0.weight", "decoder.embed_tokens.bands.1.weight"},
+	"adaptive, untied":        {"decoder.adaptive_softmax.head.weight", "decoder.adaptive_softmax.tails.0.weight"},
+	"plain output of its own": {"decoder.output_projection.weight"},
 }
 
 func TestTensorSpecs(t *testing.T) {
@@ -94,6 +104,9 @@ func TestTensorSpecs(t *testing.T) {
 				}
 				have[s.Name] = s.Shape
 				elements += s.Elements()
+				if read := slices.Contains(outputTensors[c.name], s.Name); (s.Role == RoleOutput) != read {
+					t.Errorf("%q has role %d, the output layer reads it: %v", s.Name, s.Role, read)
+				}
 				if vector := s.Role == RoleVector; vector != (len(s.Shape) == 1) {
 					t.Errorf("%q of shape %v has role %d", s.Name, s.Shape, s.Role)
 				}

@@ -22,6 +22,7 @@ type Writer struct {
 	done bool
 
 	compressTensors bool
+	expected        func(TensorSpec) DType
 	text, weights   compressor
 	texts           [][]byte // stored bytes of the sections, until placed
 	placed          bool     // data has begun; no more sections
@@ -45,6 +46,13 @@ type WriteOption func(*Writer)
 // memory at load instead of used from the map. Without it only named sections
 // are compressed.
 func CompressTensors() WriteOption { return func(w *Writer) { w.compressTensors = true } }
+
+// ExpectDTypes says of which types the tensors of the configuration are going
+// to be. It changes no byte of the file, but lets the data stand in its place
+// at once; where the guess is wrong, all of it is moved in the end.
+func ExpectDTypes(of func(TensorSpec) DType) WriteOption {
+	return func(w *Writer) { w.expected = of }
+}
 
 // Create starts a file. What is written goes to a temporary file beside path
 // that Close gives its name. The revisions in h are set by the Writer; its

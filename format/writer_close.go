@@ -8,13 +8,17 @@ import (
 
 // beginData writes the sections and leaves room for a header. The header's
 // length is known only at the end; the guess is the tensors of the
-// configuration, all of the type of the first, and it is usually right.
+// configuration, of the types that [ExpectDTypes] told or all of the type of the
+// first, and it is usually right.
 func (w *Writer) beginData(dtype DType) error {
 	if w.placed {
 		return nil
 	}
 	guess := directory{header: w.dir.header, sections: w.dir.sections}
 	for _, s := range w.dir.header.Config.TensorSpecs() {
+		if w.expected != nil {
+			dtype = w.expected(s)
+		}
 		guess.tensors = append(guess.tensors, TensorInfo{Name: s.Name, DType: dtype, Shape: s.Shape})
 	}
 	b, err := guess.encode()

@@ -52,7 +52,7 @@ safetensors with --args, or an ONNX graph (or its encoder and its decoder).`,
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVarP(&v.output, "output", "o", "", "`file` to write")
-	f.StringVar(&v.dtype, "dtype", "f16", "element type of the weights: f16, f32, bf16, or i8 (linear weights; the rest f16)")
+	f.StringVar(&v.dtype, "dtype", "f16", "element type of the weights: f16, f32, bf16, or i8 (linear weights and the output layer; the rest f16)")
 	f.BoolVar(&v.compress, "compress", false, "compress the tensors too: smaller to ship, unpacked into memory at load")
 	f.BoolVar(&v.average, "average", false, "average the given checkpoints of one model")
 	f.BoolVar(&v.noCheck, "no-check", false, "ONNX: do not compare the imported model with its graph on random inputs")

@@ -13,8 +13,8 @@ import (
 // policy says which element type a tensor gets.
 type policy struct {
 	name   string
-	matrix format.DType // linear weights
-	other  format.DType // embeddings, biases, norms
+	matrix format.DType // linear weights, those of the output layer included
+	other  format.DType // tables that are only looked up, biases, norms
 }
 
 // parsePolicy reads --dtype.
@@ -25,15 +25,17 @@ func parsePolicy(s string) (policy, error) {
 	}
 	p := policy{s, d, d}
 	if d == format.I8 {
-		// Tables are looked up row by row and used as output projections,
-		// where 8 bits cost quality; vectors are too small to matter.
+		// The output layer is a third of what a decoder reads at each step, and
+		// measured to bear 8 bits (see the numbers in format/doc.go). A table that is only
+		// looked up would be no faster; vectors are too small to matter.
 		p.other = format.F16
 	}
 	return p, nil
 }
 
 func (p policy) dtype(s format.TensorSpec) format.DType {
-	if s.Role == format.RoleMatrix && len(s.Shape) == 2 {
+	switch s.Role {
+	case format.RoleMatrix, format.RoleOutput:
 		return p.matrix
 	}
 	return p.other

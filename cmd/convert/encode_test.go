@@ -114,6 +114,7 @@ func TestPolicy(t *testing.T) {
 		want  format.DType
 	}{
 		{format.RoleMatrix, []int{2, 3}, format.I8},
+		{format.RoleOutput, []int{2, 3}, format.I8},
 		{format.RoleEmbedding, []int{2, 3}, format.F16},
 		{format.RoleVector, []int{3}, format.F16},
 	} {

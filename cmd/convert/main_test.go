@@ -121,7 +121,7 @@ func TestSynth(t *testing.T) {
 			}
 			for i, x := range r.Tensors() {
 				want := dtype
-				if dtype == "i8" && specs[i].Role != format.RoleMatrix {
+				if r := specs[i].Role; dtype == "i8" && r != format.RoleMatrix && r != format.RoleOutput {
 					want = "f16"
 				}
 				if x.Name != specs[i].Name || x.DType.String() != want {

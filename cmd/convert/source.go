@@ -69,7 +69,7 @@ func (s *source) header(policy policy) format.Header {
 
 // writeTo writes everything to a .msz file. Nothing is left after an error.
 func (s *source) writeTo(ctx context.Context, path string, h format.Header, policy policy, bar *bar, opts ...format.WriteOption) error {
-	w, err := format.Create(path, h, opts...)
+	w, err := format.Create(path, h, append(opts, format.ExpectDTypes(policy.dtype))...)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (s *synthesis) write(ctx context.Context, c format.Config, policy policy) e
 	if s.compress {
 		opts = append(opts, format.CompressTensors())
 	}
-	w, err := format.Create(s.output, h, opts...)
+	w, err := format.Create(s.output, h, append(opts, format.ExpectDTypes(policy.dtype))...)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *synthesis) weights(t format.TensorSpec) readFunc {
 	switch {
 	case t.Role == format.RoleMatrix:
 		bound = math.Sqrt(6 / float64(t.Shape[0]+t.Shape[1]))
-	case t.Role == format.RoleEmbedding:
+	case t.Role == format.RoleEmbedding, t.Role == format.RoleOutput:
 		bound = math.Sqrt(3 / float64(t.Shape[len(t.Shape)-1]))
 	case strings.HasSuffix(t.Name, "norm.weight"), strings.HasSuffix(t.Name, "embedding.weight"):
 		mean = 1
