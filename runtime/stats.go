@@ -7,9 +7,8 @@ type Stats struct {
 	Workers int
 	Rows    int // decoder rows of all workers together
 	// Steps is the number of decoder steps, RowSteps the rows that were
-	// computed in them and SentenceSteps the sentences they belonged to. A
-	// sentence has as many rows as the beam from its second step on.
-	Steps, RowSteps, SentenceSteps int64
+	// computed in them.
+	Steps, RowSteps int64
 	// StepCapacity is the rows that the steps would have had with every row
 	// in use.
 	StepCapacity int64
@@ -19,24 +18,18 @@ type Stats struct {
 	Beam int
 }
 
-// RowOccupancy is the part of the decoder's rows that were computed, 0 to 1.
-func (s *Stats) RowOccupancy() float64 { return ratio(s.RowSteps, s.StepCapacity) }
-
-// HeldOccupancy is the part of the decoder's rows that a sentence held, 0 to
-// 1; it differs from RowOccupancy by the first step of each sentence, which
-// needs one row only.
-func (s *Stats) HeldOccupancy() float64 { return ratio(s.SentenceSteps*int64(s.Beam), s.StepCapacity) }
-
-func ratio(a, b int64) float64 {
-	if b == 0 {
+// RowOccupancy is the part of the decoder's rows that were in use in an
+// average step, 0 to 1; a little more is possible for a moment.
+func (s *Stats) RowOccupancy() float64 {
+	if s.StepCapacity == 0 {
 		return 0
 	}
-	return float64(a) / float64(b)
+	return float64(s.RowSteps) / float64(s.StepCapacity)
 }
 
 // workerStats are one worker's counts.
 type workerStats struct {
-	steps, rows, sentenceSteps, sentences, tokens atomic.Int64
+	steps, rows, sentences, tokens atomic.Int64
 }
 
 // Stats may be called at any time, from any goroutine.
@@ -50,7 +43,6 @@ func (e *engine) Stats() Stats {
 		s.Steps += n
 		s.StepCapacity += n * int64(rows)
 		s.RowSteps += w.stats.rows.Load()
-		s.SentenceSteps += w.stats.sentenceSteps.Load()
 		s.Sentences += w.stats.sentences.Load()
 		s.Tokens += w.stats.tokens.Load()
 	}

@@ -223,7 +223,6 @@ func (w *worker) step() {
 	}
 	w.stats.steps.Add(1)
 	w.stats.rows.Add(int64(len(b.ids)))
-	w.stats.sentenceSteps.Add(int64(len(w.active)))
 	x := w.m.decoder.step(w.c, &w.w, w.state, b, nil)
 	w.score(x)
 	w.c.Begin(ops.PhaseSearch)

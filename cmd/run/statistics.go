@@ -24,8 +24,7 @@ type statistics struct {
 	Rows            int              `json:"rows"` // of all threads
 	Beam            int              `json:"beam"`
 	Steps           int64            `json:"decoder_steps"`
-	RowsComputed    float64          `json:"rows_computed"` // part of all rows in these steps
-	RowsHeld        float64          `json:"rows_held"`     // by sentences
+	RowOccupancy    float64          `json:"row_occupancy"` // part of the rows in use in these steps
 	PeakMemory      int64            `json:"peak_memory_bytes,omitempty"`
 	Warnings        map[string]int64 `json:"warnings"` // lines, by kind
 	Interrupted     bool             `json:"interrupted"`
@@ -37,7 +36,7 @@ func newStatistics(p *progress, w *warnings, s runtime.Stats, now time.Time) *st
 		Lines: p.lines.Load(), SkippedLines: p.skipped, SourceTokens: p.sourceTokens.Load(), TargetTokens: p.tokens.Load(),
 		Seconds: r.seconds, LinesPerSecond: r.lines, TokensPerSecond: r.tokens,
 		Threads: s.Workers, Rows: s.Rows, Beam: s.Beam, Steps: s.Steps,
-		RowsComputed: s.RowOccupancy(), RowsHeld: s.HeldOccupancy(), PeakMemory: peakMemory(),
+		RowOccupancy: s.RowOccupancy(), PeakMemory: peakMemory(),
 		Warnings: map[string]int64{},
 	}
 	for _, c := range w.kinds {
@@ -57,6 +56,6 @@ func (s *statistics) writeJSON(w io.Writer) {
 func (s *statistics) writeText(w io.Writer) {
 	fmt.Fprintf(w, "run: %d lines, %d source and %d target tokens in %.1f s: %.1f lines/s, %.0f tokens/s\n",
 		s.Lines, s.SourceTokens, s.TargetTokens, s.Seconds, s.LinesPerSecond, s.TokensPerSecond)
-	fmt.Fprintf(w, "run: %d threads, %d rows, %.1f %% of them held and %.1f %% computed in %d steps, %.0f MB at most\n",
-		s.Threads, s.Rows, 100*s.RowsHeld, 100*s.RowsComputed, s.Steps, float64(s.PeakMemory)/1e6)
+	fmt.Fprintf(w, "run: %d threads, %d rows, %.1f %% of them in use in %d steps, %.0f MB at most\n",
+		s.Threads, s.Rows, 100*s.RowOccupancy, s.Steps, float64(s.PeakMemory)/1e6)
 }

@@ -364,7 +364,7 @@ func TestStatistics(t *testing.T) {
 		t.Fatalf("%v: %s", err, stderr)
 	}
 	if s.Model != m || s.Lines != 3 || s.SourceTokens != 5 || s.TargetTokens < 2 || s.Threads != 2 || s.Rows != 20 ||
-		s.Beam != 5 || s.Steps == 0 || !(s.RowsHeld > 0 && s.RowsComputed <= s.RowsHeld && s.RowsHeld <= 1) {
+		s.Beam != 5 || s.Steps == 0 || !(s.RowOccupancy > 0 && s.RowOccupancy <= 1) {
 		t.Errorf("got %s", stderr)
 	}
 	if _, _, stderr := call("w5\n", "translate", "-m", m, "--stats", "text"); !strings.Contains(stderr, "run: 1 lines, ") {
