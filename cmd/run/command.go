@@ -34,7 +34,7 @@ func execute(args []string, env environment) int {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	running := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { running = true }
-	root.AddCommand(newTranslateCommand(env), newGenerateCommand(env), newScoreCommand(env))
+	root.AddCommand(newTranslateCommand(env), newGenerateCommand(env), newScoreCommand(env), newBenchCommand(env))
 	err := root.Execute()
 	if err != nil && !running { // an unknown command, too many arguments
 		err = usageError{err}
