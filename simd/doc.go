@@ -9,6 +9,9 @@
 //
 // and the program stops with a message if the name is unknown or the machine lacks the set.
 //
+// The set neonfhm is that of neon: FEAT_FHM multiplies halfs by halfs, and the activations here are float32,
+// whose rounding to half would change the results.
+//
 // # Agreement
 //
 // The definitions fix the order of every operation: one accumulation chain per output element of a matrix
