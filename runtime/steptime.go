@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"memsizer/ops"
 )
 
 // StepTimes measures how fast a language model generates at a length: the
@@ -23,16 +21,16 @@ func (m *Model) StepTimes(ctx context.Context, past, n int) ([]time.Duration, er
 		return nil, fmt.Errorf("runtime: the model's positions end at %d tokens", limit)
 	}
 	o := DefaultOptions()
-	g := continuation{m: m, c: ops.NewCPU(), state: m.decoder.newState(1, 1)}
-	in := []int32{m.header.Config.Start()}
+	b := newContinuer(m, &o, 1, func(int, Token, error) bool { return true })
+	b.add(0, nil)
 	if past > 0 {
-		g.read(in) // the state's first token
-		for _, s := range g.state.causal {
+		b.step() // the state's first token
+		for _, s := range b.state.causal {
 			if s, ok := s.(*softmaxState); ok {
 				s.cache.Fill(0, past, past+n)
 			}
 		}
-		g.t = past
+		b.active[0].t = past
 	}
 	var times []time.Duration
 	for range n {
@@ -40,9 +38,7 @@ func (m *Model) StepTimes(ctx context.Context, past, n int) ([]time.Duration, er
 			return nil, err
 		}
 		start := time.Now()
-		logits := g.w.logits(1, m.output.vocab)
-		m.output.scores(g.c, &g.w, logits, g.read(in))
-		in[0] = g.choose(logits.Row(0), &o).ID
+		b.step()
 		times = append(times, time.Since(start))
 	}
 	return times, nil
