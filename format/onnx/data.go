@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/x448/float16"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -133,9 +134,13 @@ func (t *Tensor) read(at, n int64, fn func([]byte)) error {
 	return t.readTyped(at, n, fn)
 }
 
+// buffers are kept for reading, so that streaming a model leaves no garbage.
+var buffers = sync.Pool{New: func() any { return new([chunk * 16]byte) }}
+
 func (t *Tensor) readAt(r io.ReaderAt, at, n int64, fn func([]byte)) error {
 	size := t.DType.Size()
-	buf := make([]byte, min(n, chunk)*size)
+	buf := buffers.Get().(*[chunk * 16]byte)
+	defer buffers.Put(buf)
 	off := t.off + at*size
 	for n > 0 {
 		b := buf[:min(n, chunk)*size]

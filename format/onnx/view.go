@@ -263,19 +263,28 @@ func (v View) each(upto int, off int64, axis int, fn func(int64) error) error {
 	return nil
 }
 
+// tile is how many stored columns are turned at a time: a cache line.
+const tile = 16
+
 // transposed streams a matrix that is stored column by column.
 func (v View) transposed(fn func([]float32) error) error {
 	rows, cols := v.dims[0], v.dims[1]
 	band := max(1, min(rows, maxBand/cols))
-	stored, out := make([]float32, band), make([]float32, band*cols)
+	stored, out := make([]float32, band*tile), make([]float32, band*cols)
 	for r := int64(0); r < rows; r += band {
 		n := min(band, rows-r)
-		for c := range cols {
-			if err := v.tensor.Float32s(stored[:n], v.offset+r+c*v.strides[1]); err != nil {
-				return err
+		for c := int64(0); c < cols; c += tile {
+			k := min(tile, cols-c)
+			for j := range k {
+				if err := v.tensor.Float32s(stored[j*band:j*band+n], v.offset+r+(c+j)*v.strides[1]); err != nil {
+					return err
+				}
 			}
 			for i := range n {
-				out[i*cols+c] = stored[i]
+				line := out[i*cols+c:][:k]
+				for j := range line {
+					line[j] = stored[int64(j)*band+i]
+				}
 			}
 		}
 		v.round(out[:n*cols])

@@ -50,25 +50,35 @@ func (c *call) product(out []float32, m, n, k int, x []float32, b *Tensor) {
 	acc := make([]float64, m*n)
 	at := 0
 	if t := b.view.Transpose([]int{1, 0}); t.Contiguous() {
-		// Stored [n,k]: whole rows of columns.
-		c.must(t.Stream(func(w []float32) error {
-			for _, v := range w {
+		c.must(t.Stream(func(w []float32) error { // [n,k]
+			for len(w) > 0 {
 				col, row := at/k, at%k
+				part := w[:min(len(w), k-row)]
 				for i := range m {
-					acc[i*n+col] += float64(x[i*k+row]) * float64(v)
+					sum := acc[i*n+col]
+					xs := x[i*k+row:][:len(part)]
+					for j, v := range part {
+						sum += float64(xs[j]) * float64(v)
+					}
+					acc[i*n+col] = sum
 				}
-				at++
+				at, w = at+len(part), w[len(part):]
 			}
 			return nil
 		}))
 	} else {
-		c.must(b.view.Stream(func(w []float32) error {
-			for _, v := range w {
+		c.must(b.view.Stream(func(w []float32) error { // [k,n]
+			for len(w) > 0 {
 				row, col := at/n, at%n
+				part := w[:min(len(w), n-col)]
 				for i := range m {
-					acc[i*n+col] += float64(x[i*k+row]) * float64(v)
+					f := float64(x[i*k+row])
+					sums := acc[i*n+col:][:len(part)]
+					for j, v := range part {
+						sums[j] += f * float64(v)
+					}
 				}
-				at++
+				at, w = at+len(part), w[len(part):]
 			}
 			return nil
 		}))

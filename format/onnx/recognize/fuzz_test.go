@@ -56,7 +56,7 @@ func FuzzGraph(f *testing.F) {
 		}
 		files = append(files, data)
 	}
-	for i := range uint64(60) {
+	for i := range uint64(30) {
 		f.Add(i, uint8(i), uint8(1+i%4))
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, which, changes uint8) {
