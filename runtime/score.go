@@ -98,9 +98,17 @@ func (m *Model) ScoreText(ctx context.Context, tokens iter.Seq[int32], b Blocks,
 		go func() {
 			defer wg.Done()
 			s := NewScorer(m)
-			for w := range work {
-				w.logProbs, w.err = s.window(ctx, nil, w.prev, w.target, w.skip)
-				close(w.done)
+			for {
+				select {
+				case w, open := <-work:
+					if !open {
+						return
+					}
+					w.logProbs, w.err = s.window(ctx, nil, w.prev, w.target, w.skip)
+					close(w.done)
+				case <-ctx.Done(): // though a token is still being waited for
+					return
+				}
 			}
 		}()
 	}

@@ -1,27 +1,23 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"strings"
 
 	"memsizer/format"
 	"memsizer/runtime"
 )
 
-// textStream turns tokens that come one at a time into raw text that is
-// written at once. What a token adds is the difference between the text with
-// and without it, seen over the last tokens only, so that memory does not
-// grow. Text that could be the start of a stop string is held back.
+// textStream turns tokens that come one at a time into raw text. What a token
+// adds is the difference between the text with and without it, seen over the
+// last tokens only, so that memory does not grow. Text that could be the
+// start of a stop string or of a character is held back.
 type textStream struct {
 	m     *runtime.Model
 	stops []string
-	out   *bufio.Writer // nil: keep the text instead
 
 	window []int32
 	shown  string // the text of window that was passed on
-	held   string // passed on, not yet written
-	kept   strings.Builder
+	held   string // passed on, but perhaps the start of a stop string
 }
 
 // Sizes of the window that a token's text is seen in.
@@ -30,118 +26,88 @@ const (
 	streamContext = 48
 )
 
-func newTextStream(m *runtime.Model, prompt []int32, stops []string, echo bool, out *bufio.Writer) *textStream {
-	s := &textStream{m: m, stops: stops, out: out}
-	if echo && len(prompt) > 0 {
-		s.emit(m.Text().Decode(prompt))
-		s.flush()
-	}
+// newTextStream continues the text of a prompt. A stop string is looked for
+// in what follows.
+func newTextStream(m *runtime.Model, prompt []int32, stops []string) *textStream {
+	s := &textStream{m: m, stops: stops}
 	s.restart(prompt)
 	return s
 }
 
 // restart makes the window's context the end of tokens, written before.
 func (s *textStream) restart(tokens []int32) {
-	s.window = append(s.window[:0], tokens[max(0, len(tokens)-streamContext):]...)
+	tail := tokens[max(0, len(tokens)-streamContext):]
+	s.window = append(s.window[:0], tail...)
 	s.shown = s.m.Text().Decode(s.window)
 }
 
-// token adds one token. It reports whether a stop string was reached.
-func (s *textStream) token(id int32) (over bool, err error) {
+// token adds one token and returns the text that is certain now. over says
+// that a stop string was reached: the text ends before it.
+func (s *textStream) token(id int32) (text string, over bool) {
 	if id == format.EOS {
+		s.settle()
 		s.window, s.shown = s.window[:0], ""
-		s.emit("\n")
-	} else {
-		s.window = append(s.window, id)
-		text := s.m.Text().Decode(s.window)
-		if strings.HasPrefix(text, s.shown) {
-			s.emit(text[len(s.shown):])
-			s.shown = text
-		}
-		// Otherwise a later token may restore what was written; if none does
-		// before the window moves, the new text goes out as it is.
-		if len(s.window) >= streamWindow {
-			if n := len(commonPrefix(text, s.shown)); n < len(s.shown) {
-				s.emit(text[n:])
-			}
-			s.restart(s.window)
-		}
+		s.held += "\n"
+		return s.release()
 	}
-	return s.write()
+	s.window = append(s.window, id)
+	// U+FFFD at the end may be the start of a character of several tokens.
+	now := strings.TrimRight(s.m.Text().Decode(s.window), "\ufffd")
+	if strings.HasPrefix(now, s.shown) {
+		s.held += now[len(s.shown):]
+		s.shown = now
+	} // otherwise a later token may restore what was written
+	if len(s.window) >= streamWindow {
+		s.settle()
+		s.restart(s.window)
+	}
+	return s.release()
 }
 
-func commonPrefix(a, b string) string {
+// settle passes on what no later token will change.
+func (s *textStream) settle() {
+	now := s.m.Text().Decode(s.window)
 	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
+	for n < min(len(now), len(s.shown)) && now[n] == s.shown[n] {
 		n++
 	}
-	return a[:n]
+	s.held += now[n:]
+	s.shown = now
 }
 
-func (s *textStream) emit(text string) { s.held += text }
-
-// write passes on what cannot be part of a stop string.
-func (s *textStream) write() (over bool, err error) {
+// release takes from held what cannot be part of a stop string.
+func (s *textStream) release() (text string, over bool) {
+	end := -1
 	for _, stop := range s.stops {
-		if i := strings.Index(s.held, stop); stop != "" && i >= 0 {
-			s.held = s.held[:i]
-			over = true
+		if i := strings.Index(s.held, stop); i >= 0 && (end < 0 || i < end) {
+			end = i
 		}
 	}
-	if over {
-		return true, s.flush()
+	if end >= 0 {
+		text, s.held = s.held[:end], ""
+		return text, true
 	}
 	keep := 0
 	for _, stop := range s.stops {
-		for n := min(len(stop), len(s.held)); n > keep; n-- {
+		for n := min(len(stop)-1, len(s.held)); n > keep; n-- {
 			if strings.HasSuffix(s.held, stop[:n]) {
 				keep = n
 				break
 			}
 		}
 	}
-	rest := s.held[len(s.held)-keep:]
-	s.held = s.held[:len(s.held)-keep]
-	err = s.flush()
-	s.held = rest
-	return false, err
+	text, s.held = s.held[:len(s.held)-keep], s.held[len(s.held)-keep:]
+	return text, false
 }
 
-func (s *textStream) flush() error {
-	text := s.held
+// end returns what was held back when no token follows; a stop string may
+// still be in it.
+func (s *textStream) end() string {
+	s.settle()
+	text, over := s.release()
+	if !over {
+		text += s.held
+	}
 	s.held = ""
-	if s.out == nil {
-		s.kept.WriteString(text)
-		return nil
-	}
-	if _, err := s.out.WriteString(text); err != nil {
-		return err
-	}
-	return s.out.Flush()
-}
-
-// end writes what was held back and ends the line.
-func (s *textStream) end() error {
-	s.emit("\n")
-	return s.flush()
-}
-
-// text is everything, when there is no output.
-func (s *textStream) text() string {
-	s.flush()
-	return s.kept.String()
-}
-
-func jsonScores(scores []float32) []jsonScore {
-	out := make([]jsonScore, len(scores))
-	for i, v := range scores {
-		out[i] = jsonScore(v)
-	}
-	return out
-}
-
-func writeJSONLine(out *bufio.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	return text
 }
