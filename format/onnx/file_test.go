@@ -61,7 +61,7 @@ func TestMalformed(t *testing.T) {
 		{"float attribute as a string", model(message(nil).sub(1, node("A", message(nil).str(2, "a")))), "attribute float has wire type 2"},
 		{"floats of five bytes", model(message(nil).sub(1, node("A", message(nil).num(20, 6).str(7, "abcde")))), "take 5 bytes"},
 		{"packed number that is cut", model(message(nil).sub(1, node("A", message(nil).num(20, 7).str(8, "\x80")))), "ends inside a number"},
-		{"packed number beyond 64 bits", model(message(nil).sub(1, node("A", message(nil).num(20, 7).str(8, strings.Repeat("\xff", 10)+"\x01")))), "packed number"},
+		{"packed number beyond 64 bits", model(message(nil).sub(1, node("A", message(nil).num(20, 7).str(8, strings.Repeat("\xff", 10)+"\x01")))), "a number beyond 64 bits"},
 		{"tensor without type", model(message(nil).sub(5, tensorProto("w", 0, 1).str(9, "abcd"))), "has no element type"},
 		{"negative dimension", model(message(nil).sub(5, tensorProto("w", 1, -1))), "has dimensions [-1]"},
 		{"dimensions that overflow", model(message(nil).sub(5, tensorProto("w", 1, 1<<40, 1<<40))), "more elements than any file holds"},

@@ -255,14 +255,19 @@ func (s *source) varints(off, n int64, fn func(uint64) bool) error {
 }
 
 func (s *source) countVarints(off, n int64, what string) (count int64, err error) {
+	run := 0 // bytes of the current number
 	for end := off + n; off < end; {
 		b, err := s.peek(off, min(windowSize, end-off))
 		if err != nil {
 			return 0, err
 		}
-		for _, v := range b {
+		for i, v := range b {
+			if run++; run == 10 && v > 1 {
+				return 0, s.corrupt(off+int64(i), "%s has a number beyond 64 bits", what)
+			}
 			if v < 0x80 {
 				count++
+				run = 0
 			}
 		}
 		off += int64(len(b))
