@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -162,7 +161,7 @@ func (j *journal) read() (*jobIdentity, point, error) {
 		}
 	}
 	if err != nil {
-		return nil, p, fmt.Errorf("%s: another process is writing this output", j.path)
+		return nil, p, fmt.Errorf("%s: %w", j.path, errBusy)
 	}
 	b, err := io.ReadAll(io.LimitReader(j.f, 1<<24))
 	if err != nil {
@@ -243,14 +242,16 @@ func (j *journal) remove() error {
 }
 
 // removeStale deletes the journal that an earlier run left beside an output
-// which is now written anew, without one.
+// which is now written anew, without one. Another file of that name stays.
 func removeStale(path string) error {
 	j, _, _, err := openJournal(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return j.remove()
+	case errors.Is(err, errBusy):
 		return err
 	}
-	return j.remove()
+	return nil
 }
+
+var errBusy = errors.New("another process is writing this output")

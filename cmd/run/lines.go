@@ -8,7 +8,7 @@ import (
 
 // maxLine is the number of bytes of a line that are kept, so that a file
 // without line ends does not fill the memory.
-const maxLine = 64 << 20
+const maxLine = 16 << 20
 
 // rawLine is a line as it stands in a file.
 type rawLine struct {

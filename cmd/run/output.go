@@ -17,7 +17,7 @@ import (
 type output struct {
 	name string
 	w    io.Writer
-	file storage // w if it is a regular file, else nil
+	file storage // w if it is a regular file that can be cut, else nil
 	pack frames  // nil for plain text
 	each bool    // every record is written at once
 
@@ -38,6 +38,7 @@ type output struct {
 
 // storage is what an [os.File] of a regular file can do besides.
 type storage interface {
+	Seek(offset int64, whence int) (int64, error)
 	Truncate(size int64) error
 	Sync() error
 }
@@ -77,7 +78,6 @@ func newOutput(name string, w io.Writer, pack frames) *output {
 	if f, ok := w.(*os.File); ok {
 		if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
 			o.file = f
-			o.offset, _ = f.Seek(0, io.SeekCurrent)
 		}
 	}
 	return o
@@ -178,14 +178,27 @@ func (o *output) write() {
 			o.lines++
 		}
 	}
-	if o.file != nil {
-		o.file.Truncate(o.offset + int64(kept))
+	if n > kept && o.file != nil {
+		cutTail(o.file, int64(n-kept))
 	}
 	var p *os.PathError
 	if errors.As(err, &p) {
 		err = p.Err
 	}
 	o.err = &writeError{o.name, o.lines, err}
+}
+
+// cutTail drops the last n bytes written, which are the last of the file
+// unless others write to it too.
+func cutTail(f storage, n int64) {
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return
+	}
+	if end, err := f.Seek(0, io.SeekEnd); err == nil && end == at && at >= n && f.Truncate(at-n) == nil {
+		at -= n
+	}
+	f.Seek(at, io.SeekStart)
 }
 
 // log makes what was written durable, then says so in the journal.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,7 +34,11 @@ func (d *disk) Write(p []byte) (int, error) {
 
 func (d *disk) Truncate(n int64) error { d.data = d.data[:n]; return nil }
 func (d *disk) Sync() error            { return nil }
-func (d *disk) Close() error           { d.closed = true; return nil }
+
+// Seek tells the end, where all is written.
+func (d *disk) Seek(int64, int) (int64, error) { return int64(len(d.data)), nil }
+
+func (d *disk) Close() error { d.closed = true; return nil }
 
 func unpack(t *testing.T, name string, b []byte) string {
 	t.Helper()
@@ -225,5 +231,25 @@ func TestReaderGone(t *testing.T) {
 	o.each = true
 	if err := o.add([]byte("a\n")); !errors.Is(err, errReaderGone) {
 		t.Errorf("got error %v, want %v", err, errReaderGone)
+	}
+}
+
+// A tail is cut where it was written, and only if nothing follows it.
+func TestCutTail(t *testing.T) {
+	for _, flag := range []int{os.O_TRUNC, os.O_APPEND, 0} {
+		path := writeFile(t, filepath.Join(t.TempDir(), "f"), "before\n")
+		f, err := os.OpenFile(path, os.O_WRONLY|flag, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		want := map[int]string{os.O_TRUNC: "ab", os.O_APPEND: "before\nab", 0: "abcdre\n"}[flag]
+		if _, err := f.WriteString("abcd"); err != nil {
+			t.Fatal(err)
+		}
+		cutTail(f, 2)
+		if got := readFile(t, path); got != want {
+			t.Errorf("flag %#x: got %q, want %q", flag, got, want)
+		}
 	}
 }

@@ -102,6 +102,9 @@ func (o *translateOptions) check(files []string) error {
 	fail := func(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 	o.search.TopK, o.search.TopP = max(o.topK, 0), max(o.topP, 0)
 	o.search.Long = runtime.LongPolicy(o.long)
+	if o.output == "/dev/stdout" { // which opening would empty, if it is a file
+		o.output = "-"
+	}
 	switch {
 	case o.model == "":
 		return withHint(fail("no model given"), "run translate -m MODEL.msz < in.txt > out.txt")
@@ -257,22 +260,28 @@ func (o *translateOptions) refuseOverwriting(env environment, f *feed) error {
 	} else {
 		out, _ = os.Stat(o.output)
 	}
-	if out == nil || !out.Mode().IsRegular() {
-		return nil
-	}
+	journal, _ := os.Stat(o.output + journalSuffix)
 	files := f.in.files
 	if f.prefix != nil {
 		files = append(files[:len(files):len(files)], f.prefix.files...)
 	}
 	for _, in := range files {
-		if in.info != nil && os.SameFile(out, in.info) {
+		switch {
+		case same(out, in.info):
 			return usageError{fmt.Errorf("%s is both input and output", in.describe())}
+		case o.resume && same(journal, in.info):
+			return usageError{fmt.Errorf("%s is an input, and the name of the output's journal", in.describe())}
 		}
 	}
-	if model, _ = os.Stat(o.model); model != nil && os.SameFile(out, model) {
+	if model, _ = os.Stat(o.model); same(out, model) {
 		return usageError{fmt.Errorf("%s is the model", name)}
 	}
 	return nil
+}
+
+// same reports whether both are one regular file.
+func same(a, b os.FileInfo) bool {
+	return a != nil && b != nil && a.Mode().IsRegular() && os.SameFile(a, b)
 }
 
 // newTranslator sizes the translator for the machine and the model.

@@ -337,6 +337,7 @@ func TestUsage(t *testing.T) {
 		{"in is out", []string{"translate", "-m", m, "-o", in, in}, 2, "is both input and output"},
 		{"in is out by another name", []string{"translate", "-m", m, "-o", dir + "/./in", in}, 2, "is both input and output"},
 		{"prefix is out", []string{"translate", "-m", m, "-o", in, "--prefix", in}, 2, "is both input and output"},
+		{"journal is in", []string{"translate", "-m", m, "--resume", "-o", out, writeFile(t, out+".resume", "w5\n")}, 2, "name of the output's journal"},
 		{"model is out", []string{"translate", "-m", m, "-o", m, in}, 2, "is the model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
