@@ -5,14 +5,11 @@ import (
 	"os"
 )
 
-// mapSize is the length of a regular file that fits into memory's addresses.
+// mapSize is the length of a file that fits into memory's addresses.
 func mapSize(f *os.File) (int, error) {
 	fi, err := f.Stat()
 	if err != nil {
 		return 0, err
-	}
-	if !fi.Mode().IsRegular() {
-		return 0, fmt.Errorf("format: %s: not a regular file", f.Name())
 	}
 	if !fits(fi.Size()) {
 		return 0, &UnsupportedError{f.Name(), fmt.Sprintf("file of %d bytes is beyond this machine's addresses", fi.Size())}

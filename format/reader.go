@@ -29,6 +29,10 @@ type Reader struct {
 // does. Data of plain tensors then points into the map. The file must not be
 // cut while it is open.
 func Open(path string) (*Reader, error) {
+	// Before opening it, as a pipe would wait for its other end.
+	if fi, err := os.Stat(path); err == nil && !fi.Mode().IsRegular() {
+		return nil, fmt.Errorf("format: %s: not a regular file", path)
+	}
 	m, err := openMap(path)
 	if err != nil {
 		return nil, err

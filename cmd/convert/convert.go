@@ -154,7 +154,12 @@ func refuseConverted(path string) error {
 	return err
 }
 
+// isMSZ looks at the first bytes. What is not a regular file is none: opening
+// a pipe would wait for its other end.
 func isMSZ(path string) (bool, error) {
+	if fi, err := os.Stat(path); err == nil && !fi.Mode().IsRegular() {
+		return false, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err

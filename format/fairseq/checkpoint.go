@@ -47,21 +47,23 @@ func openCheckpoint(path string) (*checkpoint, error) {
 // sniff tells a safetensors header (a length, then JSON) from anything else,
 // which is left to the PyTorch reader to accept or explain.
 func sniff(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
+	info, err := os.Stat(path) // before opening it, as a pipe would wait for its other end
+	switch {
+	case err != nil:
 		if parts := strings.Split(path, ":"); errors.Is(err, os.ErrNotExist) && len(parts) > 1 && exists(parts[0]) {
 			return "", fmt.Errorf("fairseq: %q names several checkpoints; ensembles are not supported, give one (or average them with --average)", path)
 		}
 		return "", fmt.Errorf("fairseq: %w", err)
+	case info.IsDir():
+		return "", fmt.Errorf("fairseq: %q is a folder, want a checkpoint file", path)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("fairseq: %q is not a regular file", path)
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("fairseq: %w", err)
 	}
-	if info.IsDir() {
-		return "", fmt.Errorf("fairseq: %q is a folder, want a checkpoint file", path)
-	}
+	defer f.Close()
 	var head [9]byte
 	if _, err := io.ReadFull(f, head[:]); err == nil {
 		n := binary.LittleEndian.Uint64(head[:8])

@@ -55,6 +55,10 @@ func (f *File) Opset(domain string) int64 {
 // Open opens the model called path. External data is looked for in the same
 // folder and below it, and opened now. The caller closes the file.
 func Open(path string) (*File, error) {
+	// Before opening it, as a pipe would wait for its other end.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &UnsupportedError{path, -1, "not a regular file"}
+	}
 	r, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)
@@ -63,10 +67,6 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		r.Close()
 		return nil, fmt.Errorf("onnx: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		r.Close()
-		return nil, &UnsupportedError{path, -1, "not a regular file"}
 	}
 	f, err := parse(r, info.Size(), path, &outside{dir: filepath.Dir(path)})
 	if err != nil {

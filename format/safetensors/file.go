@@ -101,14 +101,15 @@ func (f *File) Close() error {
 // Open opens the file called path and reads its header. The caller closes it
 // when no tensor is to be read any more.
 func Open(path string) (*File, error) {
+	// Before opening it, as a pipe would wait for its other end.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("safetensors: %q is not a regular file", path)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("safetensors: %w", err)
 	}
 	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%q is not a regular file", path)
-	}
 	if err != nil {
 		file.Close()
 		return nil, fmt.Errorf("safetensors: %w", err)
