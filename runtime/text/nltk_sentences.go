@@ -242,9 +242,7 @@ func punktWords(s string) []string {
 
 // endsWord tells whether a word ends before s.
 func endsWord(s string) bool {
-	if strings.HasPrefix(s, ",") {
-		s = s[1:]
-	}
+	s = strings.TrimPrefix(s, ",")
 	r, _ := utf8.DecodeRuneInString(s)
 	return s == "" || isPythonSpace(r) || isNonWord(s[0]) || multiPunct(s) > 0
 }
