@@ -133,45 +133,19 @@ func (c *CPU) multiply(dst Matrix, l *Linear, x Matrix, e simd.Epilogue) {
 		simd.QuantizeRows(t.quantized, t.ld, t.scales, x.Data, x.Stride, m, k)
 	}
 	if c.pool == nil || m*n*k < minShared {
-		t.panels(0, simd.Panels(n))
+		t.whole()
 		return
 	}
-	t.per = max(simd.Panels(n)/(tilesPerCore*(len(c.pool.helpers)+1)), 1)
-	c.pool.run(t, (simd.Panels(n)+t.per-1)/t.per)
+	c.pool.run(t)
 }
 
-const (
-	minShared    = 64 << 10 // multiplications below which a product is not shared
-	tilesPerCore = 4
-)
-
-// product is one call of linear, cut into tiles of per panels.
-type product struct {
-	l         *Linear
-	dst, x    Matrix
-	e         simd.Epilogue
-	per       int
-	ld        int // of rounded or quantized
-	rounded   []uint16
-	quantized []uint8
-	scales    []float32
-}
-
-func (t *product) tile(i int) {
-	t.panels(i*t.per, min((i+1)*t.per, simd.Panels(t.l.Out)))
-}
-
-// panels computes the columns of panels p0 to p1.
-func (t *product) panels(p0, p1 int) {
-	l, dst, x := t.l, t.dst, t.x
+// elementSize is the bytes of a packed weight.
+func (l *Linear) elementSize() int {
 	switch l.dtype {
 	case F32:
-		simd.MatMulF32(dst.Data, dst.Stride, x.Data, x.Stride, x.Rows, l.f32, l.Out, l.In, p0, p1, &t.e)
-	case F16:
-		simd.MatMulF16(dst.Data, dst.Stride, x.Data, x.Stride, x.Rows, l.half, l.Out, l.In, p0, p1, &t.e)
-	case BF16:
-		simd.MatMulBF16(dst.Data, dst.Stride, t.rounded, t.ld, x.Rows, l.half, l.Out, l.In, p0, p1, &t.e)
+		return 4
 	case I8:
-		simd.MatMulI8(dst.Data, dst.Stride, t.quantized, t.ld, t.scales, x.Rows, l.i8, l.scale, l.comp, l.Out, l.In, p0, p1, &t.e)
+		return 1
 	}
+	return 2
 }

@@ -10,8 +10,11 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"memsizer/ops"
 )
 
 // BenchmarkStep measures decoder steps with their output layer and search, and
@@ -48,6 +51,57 @@ func BenchmarkEncode(b *testing.B) {
 			})
 		})
 	}
+}
+
+// BenchmarkShared decodes alternately alone and with a helper and reports the
+// median wall time of a step both ways.
+func BenchmarkShared(b *testing.B) {
+	m := openBenchModel(b)
+	for _, c := range []struct{ rows, beam int }{{1, 1}, {5, 5}, {64, 1}} {
+		b.Run("rows="+strconv.Itoa(c.rows)+"/beam="+strconv.Itoa(c.beam), func(b *testing.B) {
+			w := newBenchWorker(m, c.rows, c.beam)
+			pool := ops.NewPool(1)
+			defer pool.Close()
+			for range 3 {
+				w.collect(w.engine.jobs)
+				w.encode()
+				w.admit()
+				w.step()
+			}
+			var alone, helped []float64
+			for b.Loop() {
+				for range 4 {
+					start := time.Now()
+					w.step()
+					alone = append(alone, time.Since(start).Seconds())
+				}
+				pool.Use(w.c)
+				for range 4 {
+					start := time.Now()
+					w.step()
+					helped = append(helped, time.Since(start).Seconds())
+				}
+				pool.Release(w.c)
+			}
+			slices.Sort(alone)
+			slices.Sort(helped)
+			n := len(alone)
+			b.ReportMetric(alone[n/2]*1e3, "alone-ms")
+			b.ReportMetric(helped[n/2]*1e3, "helped-ms")
+			b.ReportMetric(alone[n/2]/helped[n/2], "median-ratio")
+			b.ReportMetric(alone[n/10]/helped[n/10], "best-ratio")
+			b.ReportMetric(mean(alone)/mean(helped), "mean-ratio")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
 }
 
 const benchLength = 30
