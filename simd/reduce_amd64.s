@@ -428,7 +428,7 @@ TEXT ·expSumZ(SB), NOSPLIT, $0-28
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
 	VBROADCASTSS m+16(FP), Z3
-	VMOVUPS      fc2d00000<>+0(SB), Z16
+	VMOVUPS      fc2ae0000<>+0(SB), Z16
 	VMOVUPS      f42b20000<>+0(SB), Z17
 	VMOVUPS      f3fb8aa3b<>+0(SB), Z18
 	VMOVUPS      fbf317200<>+0(SB), Z19
@@ -542,23 +542,23 @@ done:
 	VZEROUPPER
 	RET
 
-DATA fc2d00000<>+0(SB)/4, $0xc2d00000
-DATA fc2d00000<>+4(SB)/4, $0xc2d00000
-DATA fc2d00000<>+8(SB)/4, $0xc2d00000
-DATA fc2d00000<>+12(SB)/4, $0xc2d00000
-DATA fc2d00000<>+16(SB)/4, $0xc2d00000
-DATA fc2d00000<>+20(SB)/4, $0xc2d00000
-DATA fc2d00000<>+24(SB)/4, $0xc2d00000
-DATA fc2d00000<>+28(SB)/4, $0xc2d00000
-DATA fc2d00000<>+32(SB)/4, $0xc2d00000
-DATA fc2d00000<>+36(SB)/4, $0xc2d00000
-DATA fc2d00000<>+40(SB)/4, $0xc2d00000
-DATA fc2d00000<>+44(SB)/4, $0xc2d00000
-DATA fc2d00000<>+48(SB)/4, $0xc2d00000
-DATA fc2d00000<>+52(SB)/4, $0xc2d00000
-DATA fc2d00000<>+56(SB)/4, $0xc2d00000
-DATA fc2d00000<>+60(SB)/4, $0xc2d00000
-GLOBL fc2d00000<>(SB), RODATA|NOPTR, $64
+DATA fc2ae0000<>+0(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+4(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+8(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+12(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+16(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+20(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+24(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+28(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+32(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+36(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+40(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+44(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+48(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+52(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+56(SB)/4, $0xc2ae0000
+DATA fc2ae0000<>+60(SB)/4, $0xc2ae0000
+GLOBL fc2ae0000<>(SB), RODATA|NOPTR, $64
 
 DATA f42b20000<>+0(SB)/4, $0x42b20000
 DATA f42b20000<>+4(SB)/4, $0x42b20000
@@ -756,7 +756,7 @@ TEXT ·expSumY(SB), NOSPLIT, $0-28
 loop:
 	VMOVUPS     (AX), Y0
 	VSUBPS      Y3, Y0, Y0
-	VMOVUPS     fc2d00000<>+0(SB), Y1
+	VMOVUPS     fc2ae0000<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
 	VMOVUPS     f42b20000<>+0(SB), Y1
 	VMINPS      Y0, Y1, Y0
@@ -783,7 +783,7 @@ loop:
 	VADDPS      Y0, Y4, Y4
 	VMOVUPS     32(AX), Y0
 	VSUBPS      Y3, Y0, Y0
-	VMOVUPS     fc2d00000<>+0(SB), Y1
+	VMOVUPS     fc2ae0000<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
 	VMOVUPS     f42b20000<>+0(SB), Y1
 	VMINPS      Y0, Y1, Y0
@@ -810,7 +810,7 @@ loop:
 	VADDPS      Y0, Y5, Y5
 	VMOVUPS     64(AX), Y0
 	VSUBPS      Y3, Y0, Y0
-	VMOVUPS     fc2d00000<>+0(SB), Y1
+	VMOVUPS     fc2ae0000<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
 	VMOVUPS     f42b20000<>+0(SB), Y1
 	VMINPS      Y0, Y1, Y0
@@ -837,7 +837,7 @@ loop:
 	VADDPS      Y0, Y6, Y6
 	VMOVUPS     96(AX), Y0
 	VSUBPS      Y3, Y0, Y0
-	VMOVUPS     fc2d00000<>+0(SB), Y1
+	VMOVUPS     fc2ae0000<>+0(SB), Y1
 	VMAXPS      Y0, Y1, Y0
 	VMOVUPS     f42b20000<>+0(SB), Y1
 	VMINPS      Y0, Y1, Y0
@@ -874,7 +874,7 @@ tail:
 	VPCMPGTD     iota32<>+0(SB), Y15, Y14
 	VMASKMOVPS   (AX), Y14, Y0
 	VSUBPS       Y3, Y0, Y0
-	VMOVUPS      fc2d00000<>+0(SB), Y1
+	VMOVUPS      fc2ae0000<>+0(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VMOVUPS      f42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -904,7 +904,7 @@ tail:
 	VPCMPGTD     iota32<>+32(SB), Y15, Y14
 	VMASKMOVPS   32(AX), Y14, Y0
 	VSUBPS       Y3, Y0, Y0
-	VMOVUPS      fc2d00000<>+0(SB), Y1
+	VMOVUPS      fc2ae0000<>+0(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VMOVUPS      f42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -934,7 +934,7 @@ tail:
 	VPCMPGTD     iota32<>+64(SB), Y15, Y14
 	VMASKMOVPS   64(AX), Y14, Y0
 	VSUBPS       Y3, Y0, Y0
-	VMOVUPS      fc2d00000<>+0(SB), Y1
+	VMOVUPS      fc2ae0000<>+0(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VMOVUPS      f42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -964,7 +964,7 @@ tail:
 	VPCMPGTD     iota32<>+96(SB), Y15, Y14
 	VMASKMOVPS   96(AX), Y14, Y0
 	VSUBPS       Y3, Y0, Y0
-	VMOVUPS      fc2d00000<>+0(SB), Y1
+	VMOVUPS      fc2ae0000<>+0(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VMOVUPS      f42b20000<>+0(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -1152,6 +1152,24 @@ done:
 	MOVSS         X4, ret+32(FP)
 	VZEROUPPER
 	RET
+
+DATA fc2d00000<>+0(SB)/4, $0xc2d00000
+DATA fc2d00000<>+4(SB)/4, $0xc2d00000
+DATA fc2d00000<>+8(SB)/4, $0xc2d00000
+DATA fc2d00000<>+12(SB)/4, $0xc2d00000
+DATA fc2d00000<>+16(SB)/4, $0xc2d00000
+DATA fc2d00000<>+20(SB)/4, $0xc2d00000
+DATA fc2d00000<>+24(SB)/4, $0xc2d00000
+DATA fc2d00000<>+28(SB)/4, $0xc2d00000
+DATA fc2d00000<>+32(SB)/4, $0xc2d00000
+DATA fc2d00000<>+36(SB)/4, $0xc2d00000
+DATA fc2d00000<>+40(SB)/4, $0xc2d00000
+DATA fc2d00000<>+44(SB)/4, $0xc2d00000
+DATA fc2d00000<>+48(SB)/4, $0xc2d00000
+DATA fc2d00000<>+52(SB)/4, $0xc2d00000
+DATA fc2d00000<>+56(SB)/4, $0xc2d00000
+DATA fc2d00000<>+60(SB)/4, $0xc2d00000
+GLOBL fc2d00000<>(SB), RODATA|NOPTR, $64
 
 // func expSumToY(dst *float32, x *float32, n int, m float32) float32
 // Requires: AVX, AVX2, FMA3, SSE

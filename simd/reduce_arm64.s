@@ -7,8 +7,8 @@ DATA numbers<>+0(SB)/8, $0xff800000ff800000
 DATA numbers<>+8(SB)/8, $0xff800000ff800000
 DATA numbers<>+16(SB)/8, $0xbf3172003fb8aa3b
 DATA numbers<>+24(SB)/8, $0x00000000b5bfbe8e
-DATA numbers<>+32(SB)/8, $0xc2d00000c2d00000
-DATA numbers<>+40(SB)/8, $0xc2d00000c2d00000
+DATA numbers<>+32(SB)/8, $0xc2ae0000c2ae0000
+DATA numbers<>+40(SB)/8, $0xc2ae0000c2ae0000
 DATA numbers<>+48(SB)/8, $0x42b2000042b20000
 DATA numbers<>+56(SB)/8, $0x42b2000042b20000
 DATA numbers<>+64(SB)/8, $0x3ab510d43ab510d4
@@ -25,7 +25,9 @@ DATA numbers<>+144(SB)/8, $0x3f8000003f800000
 DATA numbers<>+152(SB)/8, $0x3f8000003f800000
 DATA numbers<>+160(SB)/8, $0x0000007f0000007f
 DATA numbers<>+168(SB)/8, $0x0000007f0000007f
-GLOBL numbers<>(SB), RODATA|NOPTR, $176
+DATA numbers<>+176(SB)/8, $0xc2d00000c2d00000
+DATA numbers<>+184(SB)/8, $0xc2d00000c2d00000
+GLOBL numbers<>(SB), RODATA|NOPTR, $192
 DATA masks<>+0(SB)/8, $0xffffffffffffffff
 DATA masks<>+8(SB)/8, $0xffffffffffffffff
 DATA masks<>+16(SB)/8, $0xffffffffffffffff
@@ -1026,7 +1028,7 @@ TEXT ·expSumToN(SB), NOSPLIT, $256-36
 	FMOVS m+24(FP), F31
 	WORD $0x4e0407ff // dup v31.4s, v31.s[0]
 	FMOVQ 16(R25), F28
-	FMOVQ 32(R25), F29
+	FMOVQ 176(R25), F29
 	FMOVQ 48(R25), F30
 	WORD $0x4f000410 // movi v16.4s, #0x0
 	WORD $0x4f000411 // movi v17.4s, #0x0
@@ -2118,7 +2120,7 @@ TEXT ·slotSoftmaxN(SB), NOSPLIT, $128-36
 	MOVD heads+24(FP), R3
 	LSL $2, R2, R4
 	FMOVQ 16(R25), F28
-	FMOVQ 32(R25), F29
+	FMOVQ 176(R25), F29
 	FMOVQ 48(R25), F30
 	WORD $0x4f000408 // movi v8.4s, #0x0
 	WORD $0x4f000409 // movi v9.4s, #0x0

@@ -61,11 +61,19 @@ func SlotSoftmax(alpha, q []float32, heads int) {
 
 func log32(x float32) float32 { return float32(math.Log(float64(x))) }
 
+// expSumLow is where the terms of a sum without dst stop getting smaller: m being the largest, the sum is 1 or
+// more, so that they do not count. Subnormal ones would make the row ten times slower.
+const expSumLow = -87
+
 // expSumGeneric returns Σ e^(x-m) and, unless dst is empty, stores the terms.
 func expSumGeneric(dst, x []float32, m float32) float32 {
 	var l [lanes]float32
 	for i, v := range x {
-		e := exp32(v - m)
+		d := v - m
+		if len(dst) == 0 && d < expSumLow {
+			d = expSumLow
+		}
+		e := exp32(d)
 		if len(dst) > 0 {
 			dst[i] = e
 		}

@@ -49,6 +49,7 @@ func reductions() {
 				pointers = append(pointers, arg("dst"))
 			}
 			g.spread("m", 3)
+			g.sumOnly = !keep
 			g.prepareExp()
 			g.clear(4)
 			g.blocks("", n, pointers, func(masked bool) {

@@ -12,11 +12,15 @@ import (
 // vec writes the same kernel with Z registers (AVX-512) or Y registers (AVX2). Rows are worked on in blocks
 // of 32 elements, 2 or 4 registers, so that both keep the same 32 lanes; the end of a row is a block with
 // masked loads and stores. Registers 14 and 15 (Y) and 31 (Z) belong to the masks, as does K1.
-type vec struct{ wide bool }
+type vec struct {
+	wide bool
+	// sumOnly: exp may stand for results below 2^-125.5 by that number; see expSumLow of the package.
+	sumOnly bool
+}
 
 // both writes a kernel in its two widths, with the suffix Z or Y.
 func both(name, signature, doc string, body func(g vec)) {
-	for _, g := range []vec{{true}, {false}} {
+	for _, g := range []vec{{wide: true}, {}} {
 		full := name + "Y"
 		if g.wide {
 			full = name + "Z"
@@ -265,9 +269,17 @@ func (g vec) prepareExp() {
 	if !g.wide {
 		return
 	}
-	for i, c := range expConstants {
-		VMOVUPS(number(c), Z[16+i])
+	for i := range expConstants {
+		VMOVUPS(number(g.expNumber(i)), Z[16+i])
 	}
+}
+
+// expNumber is a constant by its index.
+func (g vec) expNumber(i int) float32 {
+	if i == 0 && g.sumOnly {
+		return -87
+	}
+	return expConstants[i]
 }
 
 // expConstant is the place of a constant: Z registers have been prepared.
@@ -275,7 +287,7 @@ func (g vec) expConstant(i int) Op {
 	if g.wide {
 		return Z[16+i]
 	}
-	return number(expConstants[i])
+	return number(g.expNumber(i))
 }
 
 // exp replaces register x by its exponential (exp32 of the package); n and p are scratch. prepareExp must have

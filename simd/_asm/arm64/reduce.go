@@ -99,7 +99,11 @@ func expSums() {
 		}
 		n := arg("n")
 		spread("m", 31)
-		expConstants(28)
+		if keep {
+			expConstants(28)
+		} else {
+			expConstantsFrom(28, -87) // expSumLow of the package
+		}
 		clear(16, 8)
 		blocks("row", n, rows, func(rest bool) {
 			var m reg

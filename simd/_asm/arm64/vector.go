@@ -150,9 +150,12 @@ func largest(mask int) func(d, n, m int) {
 }
 
 // expConstants puts what exp multiplies with and compares with into registers v, v+1 and v+2.
-func expConstants(v int) {
+func expConstants(v int) { expConstantsFrom(v, -104) }
+
+// expConstantsFrom is expConstants for numbers from low on; smaller ones give the result of low.
+func expConstantsFrom(v int, low float32) {
 	lanes32(v, 1.44269504, -0.693145751953125, -1.42860682030941723212e-6)
-	number(v+1, -104)
+	number(v+1, low)
 	number(v+2, 89)
 }
 
