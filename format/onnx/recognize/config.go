@@ -50,11 +50,20 @@ func (b *builder) fill(c *format.Stack, s *stack, p string) error {
 // embed describes the input of a stack.
 func (b *builder) embed(c *format.Stack, s *stack, p string) error {
 	e := s.start.embedding
-	c.Embedding = format.Embedding{Kind: format.Plain, Vocab: e.table.Shape[0], Dim: e.table.Shape[1]}
-	c.Dim = c.Embedding.Dim
 	c.EmbedScale = float32(s.start.scale)
-	b.tensors[p+".embed_tokens.weight"] = e.table
+	if e.bands != nil {
+		if err := b.bands(c, e, p); err != nil {
+			return err
+		}
+	} else {
+		c.Embedding = format.Embedding{Kind: format.Plain, Vocab: e.table.Shape[0], Dim: e.table.Shape[1]}
+		c.Dim = c.Embedding.Dim
+		b.tensors[p+".embed_tokens.weight"] = e.table
+	}
 	if m := s.start.project; m != nil {
+		if e.bands != nil {
+			return m.at.error("a projection of an adaptive embedding, which has projections of its own")
+		}
 		c.Dim = m.out.size
 		b.tensors[p+".project_in_dim.weight"] = m.weight
 	}
@@ -215,25 +224,31 @@ func (b *builder) attention(c *format.Attention, a *attentionBlock, s *sublayer,
 }
 
 // output describes the layer after the decoder.
-func (b *builder) output(last *linear, projectOut *linear) error {
+func (b *builder) output(f *found) error {
 	d := &b.config.Decoder
+	last, projectOut := f.output, f.projectOut
 	width := d.Dim
 	if projectOut != nil {
 		d.OutputDim = projectOut.out.size
 		width = d.OutputDim
 		b.tensors["decoder.project_out_dim.weight"] = projectOut.weight
 	}
+	if f.adaptive != nil {
+		return b.adaptive(f.adaptive, width)
+	}
 	if last.weight.Shape[0] != d.Embedding.Vocab || last.weight.Shape[1] != width {
 		return last.at.error("an output layer from %d to %d; expected %d to the vocabulary's %d", last.weight.Shape[1], last.weight.Shape[0], width, d.Embedding.Vocab)
 	}
 	o := &b.config.Output
 	o.Kind = format.Plain
-	tied, err := b.tensors["decoder.embed_tokens.weight"].equal(last.weight, b.sums)
-	if err != nil {
-		return err
+	if d.Embedding.Kind == format.Plain {
+		tied, err := b.tensors["decoder.embed_tokens.weight"].equal(last.weight, b.sums)
+		if err != nil {
+			return err
+		}
+		o.TiedEmbedding = tied
 	}
-	o.TiedEmbedding = tied
-	if !tied {
+	if !o.TiedEmbedding {
 		b.tensors["decoder.output_projection.weight"] = last.weight
 	}
 	if last.bias != nil {
@@ -245,7 +260,7 @@ func (b *builder) output(last *linear, projectOut *linear) error {
 
 // share finds out whether encoder and decoder have one table.
 func (b *builder) share() error {
-	if b.config.Encoder == nil {
+	if b.config.Encoder == nil || b.config.Encoder.Embedding.Kind != format.Plain || b.config.Decoder.Embedding.Kind != format.Plain {
 		return nil
 	}
 	shared, err := b.tensors["encoder.embed_tokens.weight"].equal(b.tensors["decoder.embed_tokens.weight"], b.sums)

@@ -13,6 +13,7 @@ type found struct {
 	encoder    *stack
 	decoder    *stack
 	output     *linear
+	adaptive   *adaptiveOutput // instead of output
 	projectOut *linear
 	// For the check: the names of the outputs of the decoder's scores and of
 	// the encoder's last layer, and whether the scores are log-probabilities.
@@ -65,7 +66,7 @@ func findInOrder(files []*onnx.File) (f *found, depth int, err error) {
 		return nil, depth, err
 	}
 	f.graphs = append(f.graphs, d.graph)
-	f.decoder, f.output, f.projectOut = d.stack, d.output, d.projectOut
+	f.decoder, f.output, f.adaptive, f.projectOut = d.stack, d.output, d.adaptive, d.projectOut
 	f.scores, f.logs, f.given = d.name, d.logs, d.given
 	if f.encoder == nil {
 		f.encoder = d.encoder
@@ -162,6 +163,7 @@ type decoderGraph struct {
 	stack      *stack
 	encoder    *stack
 	output     *linear
+	adaptive   *adaptiveOutput
 	projectOut *linear
 	name       string // of the output
 	logs       bool   // it is of log-probabilities
@@ -204,6 +206,8 @@ func (g *graph) decoder(enc *encoderGraph) (*decoderGraph, error) {
 }
 
 func (g *graph) scoresOf(v *value, enc *encoderGraph) (*decoderGraph, error) {
+	var out *symbol
+	var last meaning
 	d := &decoderGraph{graph: g, given: make(map[int]string)}
 	switch m := v.meaning.(type) {
 	case *opaque:
@@ -212,13 +216,21 @@ func (g *graph) scoresOf(v *value, enc *encoderGraph) (*decoderGraph, error) {
 		d.output = m
 	case *logProbabilities:
 		d.output, d.logs = m.linear, true
+	case *columns:
+		var err error
+		if d.adaptive, err = m.adaptive(); err != nil {
+			return nil, err
+		}
+		out, last, d.logs = m.out, d.adaptive.x, true
 	default:
 		return nil, positionOf(v.meaning).error("this is %s; expected an output of logits over the vocabulary", v.meaning)
 	}
-	if s, ok := v.lastFeature(); !ok || s != d.output.out || v.scale != 1 {
+	if d.output != nil {
+		out, last = d.output.out, d.output.x
+	}
+	if s, ok := v.lastFeature(); !ok || s != out || v.scale != 1 {
 		return nil, v.node.error("the logits are not over the last dimension as a whole")
 	}
-	last := d.output.x
 	if m, ok := last.(*linear); ok && m.bias == nil {
 		d.projectOut, last = m, m.x
 	}
@@ -258,10 +270,10 @@ func (d *decoderGraph) link(enc *encoderGraph) error {
 		return nil
 	case *encoded:
 		if enc == nil {
-			return positionOf(d.output).error("the decoder attends to the input %q; give the encoder's file as well", m.external.name)
+			return d.graph.place(-1).error("the decoder attends to the input %q; give the encoder's file as well", m.external.name)
 		}
 		if m.dim.size != enc.last.(hidden).features() {
-			return positionOf(d.output).error("the decoder attends to %d features, the encoder makes %d", m.dim.size, enc.last.(hidden).features())
+			return d.graph.place(-1).error("the decoder attends to %d features, the encoder makes %d", m.dim.size, enc.last.(hidden).features())
 		}
 		return nil
 	}

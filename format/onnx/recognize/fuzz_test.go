@@ -49,7 +49,7 @@ func mutate(r *rand.Rand, g *onnx.Graph, n int) {
 func FuzzGraph(f *testing.F) {
 	var files [][]byte
 	for _, path := range []string{"../testdata/lm-op15/model.onnx", "../testdata/memsizer-op17/model.onnx", "../testdata/full-memsizer-op13-unfolded/model.onnx",
-		"../testdata/transformer-op14/model.onnx", "../testdata/step-op14/decoder.onnx", "../testdata/step-op14/encoder.onnx"} {
+		"../testdata/transformer-op14/model.onnx", "../testdata/lm-adaptive-op17/model.onnx", "../testdata/step-op14/decoder.onnx", "../testdata/step-op14/encoder.onnx"} {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 // trial is one way to take a graph's inputs.
 type trial struct {
+	batch   int
 	length  int  // of the tokens
 	encoded int  // the input that is the encoder's output, −1 for none
 	swapped bool // it is [S,B,D], not [B,S,D]
@@ -63,8 +64,11 @@ func trials(file *onnx.File, enc *encoderGraph) []trial {
 		}
 	}
 	var list []trial
+	if b, n := baked(file.Graph); b > 0 {
+		list = append(list, trial{b, n, -1, false})
+	}
 	for _, n := range lengths {
-		none := trial{length: n, encoded: -1}
+		none := trial{batch: trialBatch, length: n, encoded: -1}
 		for i := range inputs {
 			v := &inputs[i]
 			if !v.DType.IsFloat() || len(v.Dims) != 3 {
@@ -74,7 +78,7 @@ func trials(file *onnx.File, enc *encoderGraph) []trial {
 			if enc != nil && len(enc.layout) == 3 && len(enc.layout[0]) == 1 {
 				swapped = enc.layout[0][0].kind == timeAxis
 			}
-			list = append(list, trial{n, i, swapped}, trial{n, i, !swapped})
+			list = append(list, trial{trialBatch, n, i, swapped}, trial{trialBatch, n, i, !swapped})
 		}
 		list = append(list, none)
 	}
@@ -110,6 +114,28 @@ func squares(g *onnx.Graph) []int {
 	return found
 }
 
+// baked finds the sizes of a batch that an adaptive embedding was exported
+// for: the graph works for no others.
+func baked(g *onnx.Graph) (batch, length int) {
+	shapes := make(map[string][]int64)
+	for i := range g.Initializers {
+		shapes[g.Initializers[i].Name] = g.Initializers[i].Dims
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if a := n.Attribute("value"); n.OpType == "Constant" && a != nil && a.Tensor() != nil && len(n.Outputs) == 1 {
+			shapes[n.Outputs[0]] = a.Tensor().Dims
+		}
+		if n.OpType != "ScatterND" || len(n.Inputs) != 3 {
+			continue
+		}
+		if d := shapes[n.Inputs[0]]; len(d) == 3 && d[0] > 0 && d[1] > 0 && d[0]*d[1] < 1<<12 {
+			return int(d[0]), int(d[1])
+		}
+	}
+	return 0, 0
+}
+
 // isTokens reports whether an input may be token ids: integers in rows.
 func isTokens(v *onnx.Value) bool {
 	return (v.DType == onnx.Int64 || v.DType == onnx.Int32) && len(v.Dims) == 2
@@ -117,9 +143,9 @@ func isTokens(v *onnx.Value) bool {
 
 // setInputs gives the inputs their meanings.
 func (g *graph) setInputs(t trial) {
-	g.values, g.starts = make(map[string]*value), make(map[startKey]*base)
+	g.values, g.starts, g.bands = make(map[string]*value), make(map[startKey]*base), make(map[band]*symbol)
 	inputs := g.file.Graph.FreeInputs()
-	size := trialBatch
+	size := t.batch
 	for i := range inputs {
 		if isTokens(&inputs[i]) && inputs[i].Dims[0].Size > 0 {
 			size = int(inputs[i].Dims[0].Size)
@@ -229,6 +255,8 @@ func (g *graph) lookedUp() map[string]bool {
 		switch n.OpType {
 		case "Identity", "Cast", "Slice", "Reshape", "Squeeze", "Unsqueeze", "Flatten":
 			from[n.Outputs[0]] = origin(n.Inputs[0])
+		case "GatherND":
+			found[origin(n.Inputs[0])] = true
 		case "Gather":
 			if len(n.Inputs) > 1 {
 				found[origin(n.Inputs[1])] = true

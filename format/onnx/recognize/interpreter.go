@@ -20,6 +20,7 @@ type graph struct {
 	live   map[int]bool // nodes that the outputs depend on
 	values map[string]*value
 	starts map[startKey]*base
+	bands  map[band]*symbol
 
 	streams []*stream
 	batch   *symbol

@@ -11,6 +11,7 @@ const (
 	keyAxis                 // positions attended to
 	featureAxis             // the outputs of a linear layer, or an embedding's columns
 	repeatAxis              // copies of the same
+	pickAxis                // tokens of one band of the vocabulary
 )
 
 // symbol is an axis as a whole.

@@ -88,9 +88,11 @@ type external struct {
 
 func (e *external) String() string { return fmt.Sprintf("the input %q", e.name) }
 
-// embedding is a table's rows at tokens.
+// embedding is a table's rows at tokens, or those of several bands of the
+// vocabulary, each with its own table and projection.
 type embedding struct {
 	table  weight
+	bands  []*linear // of *bandRows
 	stream *stream
 	dim    *symbol
 	at     place

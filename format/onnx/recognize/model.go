@@ -170,7 +170,7 @@ func (m *Model) recognize(opts Options) error {
 	if err := b.fill(&b.config.Decoder, found.decoder, "decoder"); err != nil {
 		return err
 	}
-	if err := b.output(found.output, found.projectOut); err != nil {
+	if err := b.output(found); err != nil {
 		return err
 	}
 	if err := b.share(); err != nil {

@@ -22,6 +22,8 @@ func add(r *rule) []*value {
 	a, b := r.in[0], r.in[1]
 	return first(
 		func() []*value { return r.addPositions(a, b) },
+		func() []*value { return r.addPrior(a, b) },
+		func() []*value { return r.addPrior(b, a) },
 		func() []*value { return r.addMask(a, b) },
 		func() []*value { return r.addMask(b, a) },
 		func() []*value { return r.addState(a, b) },

@@ -131,6 +131,9 @@ func or(r *rule) []*value {
 }
 
 func and(r *rule) []*value {
+	if out := r.intersect(); out != nil {
+		return out
+	}
 	out := r.joinMasks(r.in[0], r.in[1])
 	if out != nil && !out[0].meaning.(*mask).flipped {
 		return nil
@@ -263,8 +266,13 @@ func largest(r *rule) []*value { return nil }
 
 func logSoftmax(r *rule) []*value {
 	v := r.in[0]
-	m, ok := v.meaning.(*linear)
 	axis := r.node.Int("axis", -1)
+	if j, ok := v.meaning.(*joined); ok && !j.logs && j.filled == j.out.size && v.scale == 1 && v.layout.find(j.out) == len(v.layout)-1 && (axis == -1 || int(axis) == len(v.layout)-1) {
+		k := *j
+		k.logs = true
+		return r.make(&k, v.layout)
+	}
+	m, ok := v.meaning.(*linear)
 	if s, whole := v.lastFeature(); !ok || !whole || s != m.out || axis != -1 && int(axis) != len(v.layout)-1 || v.scale != 1 {
 		return nil
 	}

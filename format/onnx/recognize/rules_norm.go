@@ -19,7 +19,7 @@ func (v *value) lastFeature() (*symbol, bool) {
 // isHidden reports whether a meaning is a vector of features per position.
 func isHidden(m meaning) bool {
 	switch m := m.(type) {
-	case *embedding, *base, *encoded, *linear, *residual, *read, *activated, *context:
+	case *embedding, *bandRows, *base, *encoded, *linear, *residual, *read, *activated, *context:
 		return true
 	case *norm:
 		return m.stage == normDone

@@ -137,6 +137,10 @@ func (r *rule) addNumber(v *value, c float64) []*value {
 		}
 	case *activated:
 		return r.partPlus(v, m, c)
+	case *bandTokens:
+		t := *m
+		t.shift -= c
+		return r.make(&t, v.layout)
 	case *norm:
 		if m.stage == normVariance && m.eps == 0 && c > 0 {
 			n := *m
@@ -170,6 +174,8 @@ func (r *rule) rows(table weight, ids *value) []*value {
 	switch m := ids.meaning.(type) {
 	case *tokens:
 		return r.make(&embedding{table: table, stream: m.stream, dim: dim, at: r.at}, l)
+	case *bandTokens:
+		return r.bandLookup(table, ids, m)
 	case *positions:
 		if m.offset != math.Trunc(m.offset) || m.offset < 0 || int(m.offset) >= table.Shape[0] {
 			r.hint = "a position within the table"

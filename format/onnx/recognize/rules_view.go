@@ -14,7 +14,8 @@ func init() {
 		"Identity": identity, "Dropout": identity, "Cast": cast, "CastLike": identity,
 		"Reshape": reshape, "Flatten": flatten, "Transpose": transpose, "Unsqueeze": unsqueeze, "Squeeze": squeeze,
 		"Expand": expand, "Tile": tile, "Slice": sliceRule, "Split": split, "Gather": gather, "Concat": concat,
-		"Equal": equal, "Not": not, "Or": or, "And": and, "Where": where, "IsNaN": isNaN,
+		"Equal": equal, "Less": compareTokens, "LessOrEqual": compareTokens, "Greater": compareTokens, "GreaterOrEqual": compareTokens,
+		"NonZero": nonZero, "GatherND": gatherND, "ScatterND": scatterND, "Not": not, "Or": or, "And": and, "Where": where, "IsNaN": isNaN,
 		"CumSum": cumSum, "ReduceSum": reduceSum, "ReduceMean": reduceMean, "ReduceMax": nil,
 		"Add": add, "Sub": sub, "Mul": mul, "Div": div, "Pow": pow, "Sqrt": sqrt, "Reciprocal": reciprocal, "Neg": neg,
 		"Relu": activation("relu"), "Tanh": tanh, "Erf": erf, "Sigmoid": activation("sigmoid"), "Gelu": gelu, "Swish": activation("swish"),
@@ -27,6 +28,7 @@ func init() {
 var arity = map[string]int{
 	"Reshape": 2, "Expand": 2, "Tile": 2, "Slice": 3, "Gather": 2, "CastLike": 2, "Equal": 2, "Or": 2, "And": 2, "Where": 3, "CumSum": 2,
 	"Add": 2, "Sub": 2, "Mul": 2, "Div": 2, "Pow": 2, "LayerNormalization": 2, "MatMul": 2, "Gemm": 2,
+	"Less": 2, "LessOrEqual": 2, "Greater": 2, "GreaterOrEqual": 2, "GatherND": 2, "ScatterND": 3,
 }
 
 func identity(r *rule) []*value {
@@ -44,7 +46,7 @@ func cast(r *rule) []*value {
 	v := r.in[0]
 	if to := onnx.DType(r.node.Int("to", 0)); !to.IsFloat() {
 		switch v.meaning.(type) {
-		case *tokens, *padding, *count, *length, *running, *positions, *mask, *external:
+		case *tokens, *padding, *count, *length, *running, *positions, *mask, *external, *band, *bandTokens, *bandIndex:
 		default:
 			return nil
 		}
@@ -272,6 +274,17 @@ func (r *rule) cut(v *value, d, start, n int) *value {
 			l[d] = nil
 			return r.same(v, l)[0]
 		}
+	case *columns:
+		return r.cutColumns(v, m, d, start, n)
+	case *joined: // the shape of what is about to be put there
+		if d == len(l)-1 {
+			l[d] = (&symbol{kind: featureAxis, size: n}).dimension()
+			return r.make(&joinedCut{m}, l)[0]
+		}
+	case *columnsCut:
+		if n == 1 {
+			return r.prior(v, m, d, start)
+		}
 	case *linear:
 		if a.symbol == m.out && a.isOuter() {
 			part := m.part(start*a.stride, n*a.stride, r.at)
@@ -383,6 +396,9 @@ func gather(r *rule) []*value {
 // sines in front of cosines.
 func concat(r *rule) []*value {
 	if p := r.concatSinusoids(); p != nil {
+		return p
+	}
+	if p := r.concatLinear(); p != nil {
 		return p
 	}
 	var full []*value // without those that have no elements

@@ -63,6 +63,12 @@ func positionOf(m meaning) place {
 		return m.at
 	case *residual:
 		return m.at
+	case *bandRows:
+		return m.at
+	case *columns:
+		return m.at
+	case *joined:
+		return m.at
 	case *opaque:
 		return m.at
 	}

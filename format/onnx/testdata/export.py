@@ -86,7 +86,8 @@ def make(folder, arch, lm=False, shared=True, seed=1, **settings):
     with open(os.path.join(folder, 'args.json'), 'w') as f:
         json.dump(plain, f, indent=0)
         f.write('\n')
-    write_tensors(os.path.join(folder, 'model.safetensors'), {k: v for k, v in model.state_dict().items() if v.is_floating_point()})
+    write_tensors(os.path.join(folder, 'model.safetensors'), {k: v for k, v in model.state_dict().items()
+                                                                 if v.is_floating_point() and not k.endswith('_float_tensor')})
     return model, task
 
 
@@ -118,6 +119,15 @@ class Language(nn.Module):
 
     def forward(self, tokens):
         return self.m(tokens)[0]
+
+
+class LogProbabilities(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.m = model
+
+    def forward(self, tokens):
+        return self.m.get_normalized_probs(self.m(tokens), log_probs=True)
 
 
 class Encoder(nn.Module):
@@ -166,10 +176,13 @@ def whole(folder, opset, fold, arch, **settings):
     write_tensors(folder + '/reference.safetensors', {'src_tokens': src, 'prev_output_tokens': prev, 'logits': m(src, prev)})
 
 
-def language(folder, opset, fold, arch, **settings):
+def language(folder, opset, fold, arch, log_probs=False, **settings):
     model, task = make(folder, arch, lm=True, **settings)
     t = tokens(len(task.dictionary), 2, 5, 4, False)
-    m = Language(model)
+    if log_probs:
+        t[0, 1:5] = torch.tensor([5, 9, 16, 10])  # two words of each band: the tracer follows what is there
+        t[1, 1:3] = torch.tensor([14, 6])
+    m = LogProbabilities(model) if log_probs else Language(model)
     export(m, (t,), folder + '/model.onnx', ['tokens'], ['logits'], {'tokens': {0: 'batch', 1: 'len'}, 'logits': {0: 'batch', 1: 'len'}}, opset, fold)
     write_tensors(folder + '/reference.safetensors', {'tokens': t, 'logits': m(t)})
 
@@ -205,4 +218,9 @@ if __name__ == '__main__':
     whole(o + '/transformer-op14', 14, True, 'transformer', encoder_learned_pos=True, decoder_learned_pos=True, layernorm_embedding=True,
           decoder_layers=1, no_scale_embedding=True)
     language(o + '/lm-op15', 15, True, 'memsizer_lm', activation_fn='gelu_accurate', decoder_normalize_before=True)
+    adaptive = dict(adaptive_softmax_cutoff='8,12', adaptive_softmax_factor=2, log_probs=True, decoder_layers=1)
+    language(o + '/lm-adaptive-softmax-op17', 17, True, 'memsizer_lm', **adaptive)
+    # Its export of an adaptive embedding lacks an Unsqueeze; derive.py adds it.
+    language(o + '/lm-adaptive-op17', 17, True, 'memsizer_lm', adaptive_input=True, adaptive_input_cutoff='8,12', adaptive_input_factor=2,
+             tie_adaptive_weights=True, tie_adaptive_proj=True, **adaptive)
     steps(o + '/step-op14', 14, True, 'memsizer', seed=2)
