@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"memsizer/format"
+	"memsizer/runtime/text"
 )
 
 // LongPolicy says what to do with a line that has more tokens than the model
@@ -224,7 +225,7 @@ func abbreviated(s string) bool {
 func (t *Translator) prepare(l Line) (tr Translation, parts []part, err error) {
 	tr = Translation{Line: l.Number, Source: l.Text}
 	var n int
-	if tr.Source, n = validUTF8(l.Text); n > 0 {
+	if tr.Source, n = text.ValidUTF8(l.Text); n > 0 {
 		tr.warn(WarnInvalidUTF8, n)
 	}
 	if n = strings.Count(tr.Source, "\x00"); n > 0 {

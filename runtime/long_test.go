@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"memsizer/runtime/text"
 )
 
 func TestSentenceEnd(t *testing.T) {
@@ -101,10 +103,10 @@ func FuzzSplitter(f *testing.F) {
 	f.Add("One two. Three, four", 3)
 	f.Add("你好。再见。你好再见你好再见", 2)
 	f.Add(strings.Repeat("a", 100), 7)
-	f.Fuzz(func(t *testing.T, text string, limit int) {
-		text, _ = validUTF8(text)
+	f.Fuzz(func(t *testing.T, line string, limit int) {
+		line, _ = text.ValidUTF8(line)
 		s := newSplitter(withPieces(runes), 1+limit&0xff, "de")
-		s.split(text)
+		s.split(line)
 		var got []int32
 		for _, p := range s.parts {
 			if len(p.ids) == 0 || len(p.ids) > s.limit {
@@ -112,8 +114,8 @@ func FuzzSplitter(f *testing.F) {
 			}
 			got = append(got, p.ids...)
 		}
-		if !slices.Equal(got, runes(text)) {
-			t.Errorf("%q: the parts are %q", text, string(got))
+		if !slices.Equal(got, runes(line)) {
+			t.Errorf("%q: the parts are %q", line, string(got))
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"memsizer/format"
+	"memsizer/runtime/text"
 )
 
 // Translation is the result for one input line.
@@ -191,7 +192,7 @@ func (t *Translator) prefix(s string) []int32 {
 	if s == "" {
 		return nil
 	}
-	s, _ = validUTF8(s)
+	s, _ = text.ValidUTF8(s)
 	ids, _ := t.m.text.EncodeTarget(s)
 	kept := ids[:0]
 	for _, id := range ids {

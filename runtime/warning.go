@@ -1,10 +1,6 @@
 package runtime
 
-import (
-	"fmt"
-	"strings"
-	"unicode/utf8"
-)
+import "fmt"
 
 // Warning says that something had to be done to a line to translate it.
 type Warning struct {
@@ -59,56 +55,4 @@ func (w Warning) String() string {
 		return n("token, unknown to the model", "tokens, all unknown to the model")
 	}
 	return fmt.Sprintf("%s (%d)", w.Kind, w.Count)
-}
-
-// validUTF8 replaces every maximal ill-formed subsequence of s by U+FFFD, as
-// the Unicode standard recommends (section 3.9), and counts them.
-func validUTF8(s string) (string, int) {
-	if utf8.ValidString(s) {
-		return s, 0
-	}
-	var b strings.Builder
-	b.Grow(len(s) + 16)
-	count := 0
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n <= 1 {
-			n = illFormed(s)
-			count++
-		}
-		b.WriteRune(r)
-		s = s[n:]
-	}
-	return b.String(), count
-}
-
-// illFormed is the length of the maximal ill-formed subsequence at the start
-// of s: the longest beginning of a well-formed character, or one byte.
-func illFormed(s string) int {
-	c := s[0]
-	lo, hi, want := byte(0x80), byte(0xBF), 0
-	switch {
-	case 0xC2 <= c && c <= 0xDF:
-		want = 1
-	case 0xE0 <= c && c <= 0xEF:
-		want = 2
-		if c == 0xE0 {
-			lo = 0xA0
-		} else if c == 0xED {
-			hi = 0x9F
-		}
-	case 0xF0 <= c && c <= 0xF4:
-		want = 3
-		if c == 0xF0 {
-			lo = 0x90
-		} else if c == 0xF4 {
-			hi = 0x8F
-		}
-	}
-	n := 1
-	for n <= want && n < len(s) && lo <= s[n] && s[n] <= hi {
-		lo, hi = 0x80, 0xBF
-		n++
-	}
-	return n
 }

@@ -3,6 +3,8 @@ package runtime
 import (
 	"testing"
 	"unicode/utf8"
+
+	"memsizer/runtime/text"
 )
 
 // The replacements are those of the Unicode standard's recommended practice
@@ -29,7 +31,7 @@ func TestValidUTF8(t *testing.T) {
 		{"\xf0\x9d\x84x", "\ufffdx", 1},
 		{"\xf5\x80", "\ufffd\ufffd", 2},
 	} {
-		got, n := validUTF8(c.in)
+		got, n := text.ValidUTF8(c.in)
 		if got != c.want || n != c.count {
 			t.Errorf("%q: got %q and %d, want %q and %d", c.in, got, n, c.want, c.count)
 		}
@@ -39,7 +41,7 @@ func TestValidUTF8(t *testing.T) {
 func FuzzValidUTF8(f *testing.F) {
 	f.Add("a\xff\xe4\xbd")
 	f.Fuzz(func(t *testing.T, s string) {
-		got, n := validUTF8(s)
+		got, n := text.ValidUTF8(s)
 		if !utf8.ValidString(got) {
 			t.Errorf("%q: got %q", s, got)
 		}

@@ -81,26 +81,32 @@ func textLines(s string) []string {
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
 }
 
-// replaceInvalid returns s as UTF-8: each longest start of a character that
-// does not go on as it should becomes U+FFFD, as in bytes.decode("utf-8",
-// errors="replace").
-func replaceInvalid(s string) string {
+// ValidUTF8 returns s as UTF-8, and how many ill-formed sequences there were:
+// each longest start of a character that does not go on as it should becomes
+// one U+FFFD, as the Unicode standard recommends (section 3.9) and Python's
+// bytes.decode("utf-8", errors="replace") does.
+func ValidUTF8(s string) (valid string, replaced int) {
 	if utf8.ValidString(s) {
-		return s
+		return s, 0
 	}
 	var b strings.Builder
-	b.Grow(len(s) + 8)
+	b.Grow(len(s) + 16)
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		if r == utf8.RuneError && n <= 1 {
-			b.WriteString("\uFFFD")
-			s = s[invalidLength(s):]
-			continue
+			n = invalidLength(s)
+			replaced++
 		}
-		b.WriteString(s[:n])
+		b.WriteRune(r)
 		s = s[n:]
 	}
-	return b.String()
+	return b.String(), replaced
+}
+
+// replaceInvalid is ValidUTF8 where nobody counts.
+func replaceInvalid(s string) string {
+	s, _ = ValidUTF8(s)
+	return s
 }
 
 // invalidLength is the length of the ill-formed sequence that s begins with:
