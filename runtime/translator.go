@@ -109,7 +109,7 @@ func (t *Translator) StreamLines(ctx context.Context, lines iter.Seq[Line]) iter
 	return func(yield func(Translation, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		window := make(chan *pending, 8*t.rows+4*encodeGroup)
+		window := make(chan *pending, windowSentences*t.rows/t.o.Beam+4*encodeGroup)
 		b := newBudget(windowBytes)
 		go func() {
 			defer close(window)
@@ -124,6 +124,10 @@ func (t *Translator) StreamLines(ctx context.Context, lines iter.Seq[Line]) iter
 		}
 	}
 }
+
+// windowSentences is how many sentences a stream may hold for each that is
+// being decoded: a long one keeps back the results of the others meanwhile.
+const windowSentences = 8
 
 // windowBytes bounds the text of the lines that a stream holds, unless it is
 // a single line.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -85,3 +86,24 @@ func fitRows(f runtime.Footprint, beam, threads, rows int, used, limit int64) (i
 // limitMemory makes the garbage collector keep the process under limit
 // bytes as well as it can.
 func limitMemory(limit int64) { debug.SetMemoryLimit(limit - limit/20) }
+
+// garbage is how much memory the garbage collector may leave unused, in
+// bytes, and the most that it may in percent of what is in use.
+const (
+	garbage        = 32 << 20
+	garbagePercent = 50
+)
+
+// settleMemory sets the garbage collector for a loaded model: weights cost it
+// nothing, and their size shall not decide how much garbage there may be.
+// Without it the process grows to twice the model and more. GOGC has
+// precedence.
+func settleMemory() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	goruntime.GC()
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	debug.SetGCPercent(min(max(int(100*garbage/max(m.HeapAlloc, 1)), 5), garbagePercent))
+}

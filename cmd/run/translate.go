@@ -178,6 +178,7 @@ func (o *translateOptions) run(ctx context.Context, env environment, flags *pfla
 		return err
 	}
 	defer t.Close()
+	settleMemory()
 	loaded := time.Since(begun)
 	write, _ := newForm(o.format, o.search.NBest, m.Text().Source(), m.Text().Target())
 	s := &session{feed: f, translate: t.StreamLines, form: write}
