@@ -26,6 +26,7 @@ type benchOptions struct {
 	noLimits bool
 	products bool
 	lengths  []int
+	points   bool
 	json     bool
 	quiet    bool
 }
@@ -78,6 +79,7 @@ func (o *benchOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.products, "products", false, "list the decoder's matrix products, by shape")
 	f.IntSliceVar(&o.lengths, "lengths", nil, "speed and memory of one sequence at these lengths instead; by default 64 to 65,536")
 	f.Lookup("lengths").NoOptDefVal = "64,256,1024,4096,16384,65536"
+	f.BoolVar(&o.points, "points", false, "measure the points that stdin names, a line of threads, beam and batch each, and answer with a line of JSON each")
 	f.BoolVar(&o.json, "json", false, "write JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 }
@@ -97,6 +99,8 @@ func (o *benchOptions) check() error {
 		return withHint(fail("no model given"), "run bench -m MODEL.msz; convert synth writes one")
 	case len(o.models) > 1 && o.lengths == nil:
 		return fail("%d models, want one, or --lengths", len(o.models))
+	case o.points && o.lengths != nil:
+		return fail("--points and --lengths exclude each other")
 	case o.length < 2 || o.length > 1<<16:
 		return fail("--length is %d, want 2 to 65536", o.length)
 	case o.passes < 0:
@@ -128,7 +132,8 @@ type benchReport struct {
 }
 
 func (o *benchOptions) run(ctx context.Context, env environment) error {
-	if err := o.check(); err != nil {
+	err := o.check()
+	if err != nil {
 		return err
 	}
 	if ctx == nil {
@@ -136,6 +141,12 @@ func (o *benchOptions) run(ctx context.Context, env environment) error {
 	}
 	ctx, signals, release := catchInterrupts(ctx)
 	defer release()
+	if o.points {
+		if err = o.answerPoints(ctx, env); signals.caught() {
+			return statusError{int(signals.status.Load()), "interrupted"}
+		}
+		return err
+	}
 	r := &benchReport{Machine: newBenchMachine()}
 	if len(o.threads) == 0 {
 		o.threads = []int{1}
@@ -148,7 +159,6 @@ func (o *benchOptions) run(ctx context.Context, env environment) error {
 			fmt.Fprintf(env.err, "run: "+format+"\n", args...)
 		}
 	}
-	var err error
 	if o.lengths != nil {
 		err = o.measureLengths(ctx, r, say)
 	} else {
