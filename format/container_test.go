@@ -217,6 +217,11 @@ func TestRoundTrip(t *testing.T) {
 				}
 				checkSmall(t, r, want, c.compressed)
 				r.Drop("t.f32")
+				for _, info := range r.Tensors() {
+					r.DropRows(info.Name, 0, info.Shape[0])
+					r.DropRows(info.Name, 0, info.Shape[0]+1) // more than there are: nothing
+				}
+				r.DropRows("no such tensor", 0, 1)
 				if x, err := r.Tensor("t.f32"); err != nil || !bytes.Equal(x.Data, want["t.f32"]) {
 					t.Errorf("after Drop: %v, %v", x, err)
 				}

@@ -270,6 +270,27 @@ func (r *Reader) Drop(name string) {
 	}
 }
 
+// DropRows is Drop for rows lo to hi of a tensor, its first dimension.
+func (r *Reader) DropRows(name string, lo, hi int) {
+	i, ok := r.tensors[name]
+	if !ok || r.file == nil {
+		return
+	}
+	t := &r.dir.tensors[i]
+	if len(t.Shape) == 0 || t.Compressed || lo < 0 || lo >= hi || hi > t.Shape[0] {
+		return
+	}
+	size := int64(t.DType.Size())
+	for _, n := range t.Shape[1:] {
+		size *= int64(n)
+	}
+	start := t.Offset
+	if t.DType == I8 {
+		start += int64(scalesSize(t.Shape[0]))
+	}
+	r.file.drop(start+int64(lo)*size, int64(hi-lo)*size)
+}
+
 // Verify checks every checksum, unpacks every compressed section and returns
 // everything that is wrong, joined.
 func (r *Reader) Verify() error {

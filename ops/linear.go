@@ -50,33 +50,17 @@ func (l *Linear) pack(parts []*Weights) {
 	n, k := l.Out, l.In
 	switch l.dtype {
 	case F32:
-		l.f32 = make([]float32, simd.PackedLen(n, k))
+		l.f32 = allocate[float32](l, simd.PackedLen(n, k))
 	case F16:
-		l.half = make([]uint16, simd.PackedLen(n, k))
+		l.half = allocate[uint16](l, simd.PackedLen(n, k))
 	case BF16:
-		l.half = make([]uint16, simd.PackedLenBF16(n, k))
+		l.half = allocate[uint16](l, simd.PackedLenBF16(n, k))
 	case I8:
-		l.i8 = make([]int8, simd.PackedLenI8(n, k))
+		l.i8 = allocate[int8](l, simd.PackedLenI8(n, k))
 		l.comp = make([]int32, simd.Panels(n)*simd.Panel)
 		l.scale = make([]float32, simd.Panels(n)*simd.Panel)
 	}
-	row := 0
-	for _, p := range parts {
-		switch {
-		case l.dtype == F32 && p.DType == F32:
-			simd.PackF32(l.f32, n, k, row, p.floats())
-		case l.dtype == F32:
-			simd.PackF32(l.f32, n, k, row, p.Floats())
-		case l.dtype == F16:
-			simd.PackF16(l.half, n, k, row, p.halfs())
-		case l.dtype == BF16:
-			simd.PackBF16(l.half, n, k, row, p.halfs())
-		case l.dtype == I8:
-			simd.PackI8(l.i8, l.comp, n, k, row, p.bytes())
-			copy(l.scale[row:], p.Scales)
-		}
-		row += p.Rows
-	}
+	pack(l, parts)
 }
 
 // Bytes is the size of the packed weights.

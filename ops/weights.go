@@ -27,6 +27,9 @@ type Weights struct {
 	Rows, Cols int
 	Data       []byte
 	Scales     []float32
+	// Done, if not nil, is told by NewLinear, from any goroutine, that it will
+	// not look at the data of rows lo to hi again.
+	Done func(lo, hi int)
 }
 
 // view is data as elements of T; empty data gives an empty slice.

@@ -121,6 +121,8 @@ func (l *loader) linear(bias []float32, names ...string) *ops.Linear {
 	parts := make([]*ops.Weights, len(names))
 	for i, n := range names {
 		parts[i] = l.weights(n)
+		l.r.Drop(n) // reading has checked all of it
+		parts[i].Done = func(lo, hi int) { l.r.DropRows(n, lo, hi) }
 	}
 	if l.err != nil {
 		return &ops.Linear{}

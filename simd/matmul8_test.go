@@ -122,3 +122,38 @@ func testMatMulBF16(t *testing.T, sets []string) {
 		}
 	}
 }
+
+// TestPackKeepsGroups compares every kind of packing with its definition.
+func TestPackKeepsGroups(t *testing.T) {
+	for _, n := range []int{1, 31, 32, 33, 64, 100} {
+		for _, k := range []int{1, 3, 4, 31, 32, 36, 64, 70} {
+			testPack[float32](t, n, k, 1)
+			testPack[uint16](t, n, k, 1)
+			testPack[uint16](t, n, k, 2)
+			testPack[int8](t, n, k, 4)
+		}
+	}
+}
+
+func testPack[T float32 | uint16 | int8](t *testing.T, n, k, g int) {
+	t.Helper()
+	src := make([]T, n*k)
+	for i := range src {
+		src[i] = T(i*7%127 + 1)
+	}
+	kp := (k + g - 1) / g * g
+	got, want := make([]T, Panels(n)*Panel*kp), make([]T, Panels(n)*Panel*kp)
+	cut := n / 3 // rows may come in parts
+	pack(got, k, g, cut, src[cut*k:])
+	pack(got, k, g, 0, src[:cut*k])
+	for r := range n {
+		for c := range k {
+			want[(r/Panel*(kp/g)+c/g)*Panel*g+r%Panel*g+c%g] = src[r*k+c]
+		}
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Fatalf("%T, %d rows of %d in groups of %d: element %d is %v, want %v", src[0], n, k, g, i, got[i], want[i])
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package simd
 
+import "unsafe"
+
 // Panel is the number of columns (rows of the weight matrix, outputs) that packed weights keep together.
 const Panel = 32
 
@@ -59,12 +61,23 @@ func PackI8(dst []int8, comp []int32, n, k, row int, src []int8) {
 	}
 	pack(dst, k, 4, row, src)
 	for i := range len(src) / k {
-		sum := int32(0)
-		for _, v := range src[i*k : i*k+k] {
-			sum += int32(v)
-		}
-		comp[row+i] = -128 * sum
+		comp[row+i] = -128 * sumI8(src[i*k:i*k+k])
 	}
+}
+
+// sumI8 adds in four chains, which do not wait for each other.
+func sumI8(x []int8) int32 {
+	var a, b, c, d int32
+	for ; len(x) >= 4; x = x[4:] {
+		a += int32(x[0])
+		b += int32(x[1])
+		c += int32(x[2])
+		d += int32(x[3])
+	}
+	for _, v := range x {
+		a += int32(v)
+	}
+	return a + b + c + d
 }
 
 // PackF16FromF32 rounds rows of float32 to half (F16FromF32) and packs them.
@@ -148,11 +161,46 @@ func packRows[D, S any](k, row int, src []S, f func(line []D, row int, src []S))
 }
 
 // pack writes whole rows of src into dst; g columns of a row stay together.
-func pack[T any](dst []T, k, g, row int, src []T) {
-	for ; len(src) > 0; row, src = row+1, src[k:] {
+func pack[T float32 | uint16 | int8](dst []T, k, g, row int, src []T) {
+	for len(src) > 0 {
+		if row%Panel == 0 && len(src) >= Panel*k && k%g == 0 {
+			packPanel(dst[row*k:(row+Panel)*k], src[:Panel*k], g)
+			row, src = row+Panel, src[Panel*k:]
+			continue
+		}
 		p := dst[row/Panel*Panel*((k+g-1)/g*g)+row%Panel*g:]
 		for c := 0; c < k; c += g {
 			copy(p[c*Panel:], src[c:min(c+g, k)])
+		}
+		row, src = row+1, src[k:]
+	}
+}
+
+// packPanel is pack for the rows of one panel. The g columns that stay together are moved as one number of
+// two or four bytes.
+func packPanel[T float32 | uint16 | int8](dst, src []T, g int) {
+	to, from, n := unsafe.Pointer(&dst[0]), unsafe.Pointer(&src[0]), len(src)/g
+	switch int(unsafe.Sizeof(src[0])) * g {
+	case 2:
+		transpose(unsafe.Slice((*uint16)(to), n), unsafe.Slice((*uint16)(from), n))
+	case 4:
+		transpose(unsafe.Slice((*uint32)(to), n), unsafe.Slice((*uint32)(from), n))
+	default:
+		panic("simd: pack: size of a group")
+	}
+}
+
+// transpose writes src [Panel,k] to dst [k,Panel], 32 columns of all rows at a time: they fill and are
+// read in whole cache lines.
+func transpose[U uint16 | uint32](dst, src []U) {
+	k := len(src) / Panel
+	for c := 0; c < k; c += Panel {
+		n := min(Panel, k-c)
+		block := dst[c*Panel : (c+n)*Panel]
+		for r := range Panel {
+			for i, v := range src[r*k+c : r*k+c+n] {
+				block[i*Panel+r] = v
+			}
 		}
 	}
 }
