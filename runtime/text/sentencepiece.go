@@ -194,7 +194,7 @@ func (sp *SentencePiece) Encode(line string) (ids []int32, pieces []string) {
 	}
 	ids = make([]int32, 0, len(found))
 	pieces = make([]string, 0, len(found))
-	afterUnknown := false
+	at, run := 0, -1 // in normalized, which the pieces make up; where a run of unknown text began
 	for _, p := range found {
 		unknown := p.id == sp.unk
 		switch {
@@ -203,12 +203,18 @@ func (sp *SentencePiece) Encode(line string) (ids []int32, pieces []string) {
 				b := bytePieces[p.text[i]]
 				ids, pieces = append(ids, sp.Index(b)), append(pieces, b)
 			}
-		case unknown && afterUnknown:
-			pieces[len(pieces)-1] += p.text // a run of unknown text is one piece
+		case unknown && run >= 0:
+			pieces[len(pieces)-1] = normalized[run : at+len(p.text)] // a run of unknown text is one piece
 		default:
 			ids, pieces = append(ids, p.id), append(pieces, p.text)
 		}
-		afterUnknown = unknown
+		switch {
+		case !unknown:
+			run = -1
+		case run < 0:
+			run = at
+		}
+		at += len(p.text)
 	}
 	return ids, pieces
 }

@@ -210,3 +210,22 @@ func FuzzSentencePiece(f *testing.F) {
 		sp.Decode([]int32{0, 1, 2, 3, -1, math.MaxInt32})
 	})
 }
+
+// TestSentencePieceUnknownRun: neighbouring unknown characters are one piece,
+// however many they are.
+func TestSentencePieceUnknownRun(t *testing.T) {
+	for _, model := range []uint64{1, uint64(bpeModel)} {
+		b := smallModel()
+		b.settings(2, map[protowire.Number]uint64{3: model})
+		sp, err := ParseSentencePiece(bytes.NewReader(b), "model")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := strings.Repeat("\u2603", 50_000)
+		_, pieces := sp.Encode("a" + run + "bb" + run + "\u2604" + run)
+		want := []string{"\u2581a", run, "bb", run + "\u2604" + run}
+		if !slices.Equal(pieces, want) {
+			t.Errorf("model type %d: %d pieces, want %d", model, len(pieces), len(want))
+		}
+	}
+}
