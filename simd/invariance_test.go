@@ -13,7 +13,8 @@ import (
 // TestBatchInvariance wants the bits of a row to be the same whatever the number of rows, its place among
 // them, and the panels asked for at once.
 func TestBatchInvariance(t *testing.T) {
-	const n, k, most = 232, 1100, 64
+	const n, most = 232, 64
+	k := enough(1100, 600)
 	rng := rand.New(rand.NewPCG(21, 22))
 	p := newProblem(rng, most, n, k)
 	bf, wbf := make([]uint16, most*k), make([]uint16, PackedLenBF16(n, k))
@@ -38,7 +39,7 @@ func TestBatchInvariance(t *testing.T) {
 			all := make([]float32, most*n)
 			product(all, 0, most, 0, Panels(n))
 			for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 8, 13, 14, 15, 29, 33} {
-				for _, r0 := range []int{0, 1, most - m} {
+				for _, r0 := range []int{0, 1, most - m}[enough(0, 1):] {
 					got := make([]float32, m*n)
 					for at := 0; at < Panels(n); {
 						next := min(at+1+rng.IntN(5), Panels(n))
