@@ -96,6 +96,41 @@ func BenchmarkShared(b *testing.B) {
 	}
 }
 
+// BenchmarkCollection forces garbage collections while one worker decodes 4096
+// tokens and reports how long they take, median and longest.
+func BenchmarkCollection(b *testing.B) {
+	m := openBenchModel(b)
+	for b.Loop() {
+		w := newBenchWorker(m, 64, 1)
+		w.collect(w.engine.jobs)
+		w.encode()
+		done := make(chan bool)
+		go func() {
+			for range 4096 / 64 {
+				w.admit()
+				w.step()
+			}
+			close(done)
+		}()
+		var times []float64
+		for over := false; !over; {
+			start := time.Now()
+			goruntime.GC()
+			times = append(times, time.Since(start).Seconds())
+			select {
+			case <-done:
+				over = true
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		slices.Sort(times)
+		b.ReportMetric(times[len(times)/2]*1e3, "median-ms")
+		b.ReportMetric(times[len(times)-1]*1e3, "longest-ms")
+		b.ReportMetric(float64(len(times)), "collections")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
 func mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
