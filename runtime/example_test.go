@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"math"
+	"slices"
 	"strings"
 
 	"memsizer/runtime"
@@ -70,4 +72,78 @@ func ExampleTranslator_Stream() {
 	// Output:
 	// 0 Zwei Hunde laufen. 5
 	// 1 Ein Kind schläft. 5
+}
+
+// Continue prompts with a language model by beam search; the hypotheses begin
+// with the prompt.
+func ExampleGenerator() {
+	m, err := runtime.Open("../testdata/lm-gelu/model.msz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	o := runtime.DefaultOptions()
+	o.Beam, o.MaxLenB = 4, 8
+	g, err := runtime.NewGenerator(m, o, runtime.Resources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer g.Close()
+
+	prompt, _ := m.Text().EncodeTarget("w3 w14 w9")
+	hyps, err := g.Generate(context.Background(), 0, prompt)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(m.Text().Decode(hyps[0].Tokens))
+	// Output:
+	// w3 w14 w9 w34 w34 w34 w34 w34
+}
+
+// Continue a prompt token by token, as long as wanted.
+func ExampleModel_Continue() {
+	m, err := runtime.Open("../testdata/lm-gelu/model.msz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	prompt, _ := m.Text().EncodeTarget("w3 w14 w9")
+	n := 0
+	for tok, err := range m.Continue(context.Background(), 0, prompt, runtime.DefaultOptions()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(m.Text().Target().Symbol(tok.ID))
+		if n++; n == 3 {
+			break
+		}
+	}
+	// Output:
+	// w34
+	// w34
+	// w34
+}
+
+// The perplexity of a text, read in blocks of 64 tokens.
+func ExampleModel_ScoreText() {
+	m, err := runtime.Open("../testdata/lm-gelu/model.msz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer m.Close()
+	tokens, _ := m.Text().EncodeTarget("w3 w14 w9 w9 w14")
+	sum, n := 0.0, 0
+	err = m.ScoreText(context.Background(), slices.Values(tokens), runtime.Blocks{Tokens: 64}, 0, func(logProbs []float32) error {
+		for _, p := range logProbs {
+			sum += float64(p)
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d tokens, perplexity %.1f\n", n, math.Exp(-sum/float64(n)))
+	// Output:
+	// 5 tokens, perplexity 391.8
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
@@ -105,6 +106,53 @@ func TestPerplexityOfTrainedLanguageModel(t *testing.T) {
 			t.Logf("perplexity %.5f, recorded %.5f", got, p.Perplexity)
 			if math.Abs(got/p.Perplexity-1) > 1e-4 {
 				t.Errorf("perplexity %v, want %v", got, p.Perplexity)
+			}
+		})
+	}
+}
+
+// TestBeamOfLanguageModels compares with what fairseq's SequenceGenerator
+// made of prompts, given as prefixes: max_len_b counts them.
+func TestBeamOfLanguageModels(t *testing.T) {
+	for _, dir := range caseDirs(t, "beam.jsonl", "lm-") {
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			m := convertCase(t, dir, "f32", tokensOnly...)
+			n := 0
+			readLines(t, filepath.Join(dir, "beam.jsonl"), func(line []byte) {
+				r := struct {
+					Beam   int             `json:"beam"`
+					MaxLen float64         `json:"max_len_b"`
+					MinLen int             `json:"min_len"`
+					Ngram  int             `json:"no_repeat_ngram_size"`
+					Prompt json.RawMessage `json:"prompt"`
+					Nbest  []scoredTokens  `json:"nbest"`
+				}{Beam: 4, MaxLen: 30, MinLen: 1}
+				if err := json.Unmarshal(line, &r); err != nil {
+					t.Fatal(err)
+				}
+				n++
+				var text string
+				var ids []int32
+				if json.Unmarshal(r.Prompt, &text) == nil {
+					ids, _ = m.Text().EncodeTarget(text)
+				} else if err := json.Unmarshal(r.Prompt, &ids); err != nil {
+					t.Fatal(err)
+				}
+				o := runtime.DefaultOptions()
+				o.Beam, o.NBest, o.MaxLenB, o.MinLen, o.NoRepeatNgram = r.Beam, r.Beam, r.MaxLen, r.MinLen, r.Ngram
+				g, err := runtime.NewGenerator(m, o, runtime.Resources{Workers: 1, Rows: r.Beam})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer g.Close()
+				got, err := g.Generate(context.Background(), 0, ids)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameHypotheses(t, got, r.Nbest, 1e-4)
+			})
+			if n == 0 {
+				t.Error("beam.jsonl is empty")
 			}
 		})
 	}
