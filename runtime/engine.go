@@ -64,6 +64,9 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 	for range r.Workers {
 		w := newWorker(m, &e.o, r.Rows)
 		w.batchTokens = r.BatchTokens
+		if m.encoder != nil {
+			w.w.reserve(m.encoder, min(r.BatchTokens, 4*defaultBatchTokens))
+		}
 		w.engine = e
 		if r.Profile {
 			w.profile = &workerProfile{}

@@ -25,6 +25,20 @@ func (s *scratch) hidden(rows, cols int) hidden {
 	return hidden{reuse(&s.x, rows, cols), reuse(&s.y, rows, cols)}
 }
 
+// reserve makes the buffers that the encoder uses as large as batches of n
+// tokens need, so that a larger batch than before does not replace them: the
+// memory of a long run stays what it is after the first batches.
+func (s *scratch) reserve(e *encoder, n int) {
+	s.hidden(n, e.dim)
+	s.narrow(n, e.dim)
+	s.input(n, e.dim)
+	wide := 3 * e.dim
+	for i := range e.layers {
+		wide = max(wide, e.layers[i].ffn.fc1.Out)
+	}
+	s.wide(n, wide)
+}
+
 func (s *scratch) row(n int) []float32 {
 	if cap(s.r) < n {
 		s.r = make([]float32, n)
