@@ -75,8 +75,7 @@ type running struct {
 
 // positions are the ids of positions: the first token has offset.
 type positions struct {
-	stream *stream   // nil if they do not depend on pads
-	step   *external // of a decoder's step: the number of tokens before it
+	stream *stream // nil if they do not depend on pads
 	offset float64
 }
 
@@ -209,7 +208,6 @@ type memory struct {
 type read struct {
 	slots  *slots
 	memory *memory
-	scaled bool
 	at     place
 }
 

@@ -103,7 +103,6 @@ type attentionBlock struct {
 // stack is an encoder or a decoder taken apart.
 type stack struct {
 	start     *base
-	from      *encoded // the encoder's output, when it comes from another file
 	embedNorm *norm
 	blocks    []sublayer
 	finalNorm *norm
