@@ -35,7 +35,7 @@ func (t *product) cut(cores int) {
 	switch {
 	case m <= 2:
 		group = 4
-	case m <= 4:
+	case m <= 6:
 		group = 2
 	}
 	per := max(min(tileTime/max(cost, 1), panels/(perCore*cores)), (panels+maxTiles-1)/maxTiles, 1)

@@ -93,3 +93,13 @@ func mulBFZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, 
 //
 //go:noescape
 func mulBFZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
+// mulBFZ5x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
+// mulBFZ6x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)

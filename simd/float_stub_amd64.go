@@ -94,6 +94,16 @@ func mulF32Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int,
 //go:noescape
 func mulF32Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
+// mulF32Z5x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulF32Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
+// mulF32Z6x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulF32Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
 // mulF32Y1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
@@ -219,6 +229,16 @@ func mulF16Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int,
 //go:noescape
 func mulF16Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
+// mulF16Z5x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulF16Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
+// mulF16Z6x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulF16Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
 // mulF16Y1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
@@ -343,6 +363,16 @@ func mulBFSZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int,
 //
 //go:noescape
 func mulBFSZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
+// mulBFSZ5x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+
+// mulBFSZ6x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulBFSZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
 
 // mulBFSY1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //

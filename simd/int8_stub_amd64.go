@@ -94,6 +94,16 @@ func mulI8Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, 
 //go:noescape
 func mulI8Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
 
+// mulI8Z5x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulI8Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+
+// mulI8Z6x4 is a tile of matMul: see tile_amd64.go for the arguments.
+//
+//go:noescape
+func mulI8Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+
 // mulI8Y1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape

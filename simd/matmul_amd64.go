@@ -9,6 +9,7 @@ var f32TilesAVX512 = tiles{
 	one:  [15]tileFunc{nil, mulF32Z1x2, mulF32Z2x2, mulF32Z3x2, mulF32Z4x2, mulF32Z5x2, mulF32Z6x2, mulF32Z7x2, mulF32Z8x2, mulF32Z9x2, mulF32Z10x2, mulF32Z11x2, mulF32Z12x2, mulF32Z13x2, mulF32Z14x2},
 	few:  [5]tileFunc{1: mulF32Z1x8, 2: mulF32Z2x8, 3: mulF32Z3x4, 4: mulF32Z4x4},
 	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	pair: [7]tileFunc{5: mulF32Z5x4, 6: mulF32Z6x4},
 }
 
 var f32TilesAVX2 = tiles{
@@ -24,6 +25,7 @@ var f16TilesAVX512 = tiles{
 	one:  [15]tileFunc{nil, mulF16Z1x2, mulF16Z2x2, mulF16Z3x2, mulF16Z4x2, mulF16Z5x2, mulF16Z6x2, mulF16Z7x2, mulF16Z8x2, mulF16Z9x2, mulF16Z10x2, mulF16Z11x2, mulF16Z12x2, mulF16Z13x2, mulF16Z14x2},
 	few:  [5]tileFunc{1: mulF16Z1x8, 2: mulF16Z2x8, 3: mulF16Z3x4, 4: mulF16Z4x4},
 	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	pair: [7]tileFunc{5: mulF16Z5x4, 6: mulF16Z6x4},
 	keep: [15]keepFunc{nil, nil, nil, nil, nil, nil, nil, mulF16KeepZ7x2, mulF16KeepZ8x2, mulF16KeepZ9x2, mulF16KeepZ10x2, mulF16KeepZ11x2, mulF16KeepZ12x2, mulF16KeepZ13x2, mulF16KeepZ14x2},
 	wide: &f32TilesAVX512,
 }
@@ -43,6 +45,7 @@ var bf16TilesAVX512 = tiles{
 	one:  [15]tileFunc{nil, mulBFSZ1x2, mulBFSZ2x2, mulBFSZ3x2, mulBFSZ4x2, mulBFSZ5x2, mulBFSZ6x2, mulBFSZ7x2, mulBFSZ8x2, mulBFSZ9x2, mulBFSZ10x2, mulBFSZ11x2, mulBFSZ12x2, mulBFSZ13x2, mulBFSZ14x2},
 	few:  [5]tileFunc{1: mulBFSZ1x8, 2: mulBFSZ2x8, 3: mulBFSZ3x4, 4: mulBFSZ4x4},
 	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	pair: [7]tileFunc{5: mulBFSZ5x4, 6: mulBFSZ6x4},
 	keep: [15]keepFunc{nil, nil, nil, nil, nil, nil, nil, mulBFSKeepZ7x2, mulBFSKeepZ8x2, mulBFSKeepZ9x2, mulBFSKeepZ10x2, mulBFSKeepZ11x2, mulBFSKeepZ12x2, mulBFSKeepZ13x2, mulBFSKeepZ14x2},
 	wide: &f32TilesAVX512,
 }
@@ -92,6 +95,7 @@ var bf16TilesBF16 = tiles{
 	one:  [15]tileFunc{nil, mulBFZ1x2, mulBFZ2x2, mulBFZ3x2, mulBFZ4x2, mulBFZ5x2, mulBFZ6x2, mulBFZ7x2, mulBFZ8x2, mulBFZ9x2, mulBFZ10x2, mulBFZ11x2, mulBFZ12x2, mulBFZ13x2, mulBFZ14x2},
 	few:  [5]tileFunc{1: mulBFZ1x8, 2: mulBFZ2x8, 3: mulBFZ3x4, 4: mulBFZ4x4},
 	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	pair: [7]tileFunc{5: mulBFZ5x4, 6: mulBFZ6x4},
 }
 
 func matMulBF16AVX512BF16(dst []float32, ldd int, x []uint16, ldx, m int, w []uint16, n, k, p0, p1 int, e *Epilogue) {
@@ -103,6 +107,7 @@ var i8TilesAVX512VNNI = tilesI8{
 	one:  [15]tileI8Func{nil, mulI8Z1x2, mulI8Z2x2, mulI8Z3x2, mulI8Z4x2, mulI8Z5x2, mulI8Z6x2, mulI8Z7x2, mulI8Z8x2, mulI8Z9x2, mulI8Z10x2, mulI8Z11x2, mulI8Z12x2, mulI8Z13x2, mulI8Z14x2},
 	few:  [5]tileI8Func{1: mulI8Z1x8, 2: mulI8Z2x8, 3: mulI8Z3x4, 4: mulI8Z4x4},
 	fewN: [5]int{1: 4, 2: 4, 3: 2, 4: 2},
+	pair: [7]tileI8Func{5: mulI8Z5x4, 6: mulI8Z6x4},
 }
 
 func matMulI8AVX512VNNI(dst []float32, ldd int, x []uint8, ldx int, xscale []float32, m int, w []int8, scale []float32, comp []int32, n, k, p0, p1 int, e *Epilogue) {

@@ -19,6 +19,7 @@ type tiles struct {
 	half  [15]tileFunc // half a panel, by rows; called twice where one is nil
 	few   [5]tileFunc  // several panels, by rows
 	fewN  [5]int       // how many
+	pair  [7]tileFunc  // two panels, by rows, where few has none
 	keep  [15]keepFunc // one panel or half a panel, by rows, that also stores the weights as float32
 	wide  *tiles       // the float32 tiles for what keep has stored; nil: not used
 }
@@ -66,12 +67,11 @@ func (t *tiles) onePass(p *product, i, end int) int {
 	w := unsafe.Add(p.w, i*panel)
 	c := unsafe.Add(p.c, i*Panel*4)
 	next := i + 1
-	if p.m < len(t.few) && t.few[p.m] != nil && i+t.fewN[p.m] <= end {
-		next = i + t.fewN[p.m]
+	if f, n := t.several(p.m); f != nil && i+n <= end {
+		next = i + n
 		// each panel is a stream: near their ends, fetch the beginnings of the panels after all of these
 		last := min(p.k, ahead/t.step)
 		k := p.k - last
-		f := t.few[p.m]
 		if k > 0 {
 			callTile(f, p.a, p.lda, w, panel, c, p.ldc, k, 0, ahead)
 		}
@@ -81,6 +81,17 @@ func (t *tiles) onePass(p *product, i, end int) int {
 	}
 	p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, next*Panel)
 	return next
+}
+
+// several is the tile of several panels for m rows and their number; nil if there is none.
+func (t *tiles) several(m int) (tileFunc, int) {
+	switch {
+	case m < len(t.few) && t.few[m] != nil:
+		return t.few[m], t.fewN[m]
+	case m < len(t.pair):
+		return t.pair[m], 2
+	}
+	return nil, 0
 }
 
 // panel runs the tile of one panel for m rows.

@@ -15,6 +15,7 @@ type tilesI8 struct {
 	half [15]tileI8Func // half a panel, by rows; called twice where one is nil
 	few  [5]tileI8Func  // several panels, by rows
 	fewN [5]int         // how many
+	pair [7]tileI8Func  // two panels, by rows, where few has none
 }
 
 // stepI8 is the length of a step of a panel: 32 columns of four bytes.
@@ -37,11 +38,11 @@ func (t *tilesI8) run(p *productI8) {
 	nb := (p.m + t.rows - 1) / t.rows
 	for i := p.p0; i < full; {
 		next := i + 1
-		if p.m < len(t.few) && t.few[p.m] != nil && i+t.fewN[p.m] <= full {
-			next = i + t.fewN[p.m]
+		if f, n := t.several(p.m); f != nil && i+n <= full {
+			next = i + n
 			panel := p.k * stepI8
 			last := min(p.k, ahead/stepI8)
-			callTileI8(t.few[p.m], p.a, p.lda, unsafe.Add(p.w, i*panel), panel, unsafe.Add(p.c, i*Panel*4), p.ldc, p.k-last,
+			callTileI8(f, p.a, p.lda, unsafe.Add(p.w, i*panel), panel, unsafe.Add(p.c, i*Panel*4), p.ldc, p.k-last,
 				unsafe.Add(p.comp, i*Panel*4), unsafe.Add(p.sw, i*Panel*4), p.sa, ahead, last, (next-i)*panel-(p.k-last)*stepI8)
 		} else {
 			for b := range nb {
@@ -62,6 +63,17 @@ func (t *tilesI8) run(p *productI8) {
 	if full < p.p1 {
 		t.lastPanel(p, full)
 	}
+}
+
+// several is the tile of several panels for m rows and their number; nil if there is none.
+func (t *tilesI8) several(m int) (tileI8Func, int) {
+	switch {
+	case m < len(t.few) && t.few[m] != nil:
+		return t.few[m], t.fewN[m]
+	case m < len(t.pair):
+		return t.pair[m], 2
+	}
+	return nil, 0
 }
 
 // panel computes panel i of rows [r0,r1) into c.

@@ -7,8 +7,9 @@ func wideTiles(k kind) {
 	}
 	tile{wide: true, kind: k, rows: 1, vecs: 8}.generate()
 	tile{wide: true, kind: k, rows: 2, vecs: 8}.generate()
-	tile{wide: true, kind: k, rows: 3, vecs: 4}.generate()
-	tile{wide: true, kind: k, rows: 4, vecs: 4}.generate()
+	for rows := 3; rows <= 6; rows++ {
+		tile{wide: true, kind: k, rows: rows, vecs: 4}.generate()
+	}
 }
 
 // narrowTiles writes the tiles of Y registers: half a panel for 4 … 6 rows, one panel for 1 … 3, two for 1.
