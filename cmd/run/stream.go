@@ -10,7 +10,7 @@ import (
 // textStream turns tokens that come one at a time into raw text. What a token
 // adds is the difference between the text with and without it, seen over the
 // last tokens only, so that memory does not grow. Text that could be the
-// start of a stop string or of a character is held back.
+// start of a stop string, or that the next token may change, is held back.
 type textStream struct {
 	m     *runtime.Model
 	stops []string
@@ -51,8 +51,7 @@ func (s *textStream) token(id int32) (text string, over bool) {
 		return s.release()
 	}
 	s.window = append(s.window, id)
-	// U+FFFD at the end may be the start of a character of several tokens.
-	now := strings.TrimRight(s.m.Text().Decode(s.window), "\ufffd")
+	now := certain(s.m.Text().Decode(s.window))
 	if strings.HasPrefix(now, s.shown) {
 		s.held += now[len(s.shown):]
 		s.shown = now
@@ -62,6 +61,23 @@ func (s *textStream) token(id int32) (text string, over bool) {
 		s.restart(s.window)
 	}
 	return s.release()
+}
+
+// certain is text without an end that the next token may change: U+FFFD, the
+// start of a character of several tokens, or the start of an escape such as
+// "&amp;".
+func certain(text string) string {
+	text = strings.TrimRight(text, "\ufffd")
+	i := strings.LastIndexByte(text, '&')
+	if i < 0 || len(text)-i > len("&#124") {
+		return text
+	}
+	for _, c := range []byte(text[i+1:]) {
+		if !(c == '#' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z') {
+			return text
+		}
+	}
+	return text[:i]
 }
 
 // settle passes on what no later token will change.
