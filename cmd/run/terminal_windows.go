@@ -15,6 +15,3 @@ func terminal(stream any) bool {
 	var mode uint32
 	return windows.GetConsoleMode(windows.Handle(f.Fd()), &mode) == nil
 }
-
-// peakMemory is not measured here.
-func peakMemory() int64 { return 0 }

@@ -1,3 +1,0 @@
-package main
-
-const maxrssUnit = 1 // bytes

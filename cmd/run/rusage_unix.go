@@ -1,5 +1,0 @@
-//go:build unix && !darwin
-
-package main
-
-const maxrssUnit = 1024 // bytes
