@@ -5,11 +5,10 @@ ratios.
 
     python3 testdata/peers/compare.py
 
-It needs Go, a Python with PyTorch (Debian:
-apt install python3-torch libopenblas0-pthread) and one
-with the packages onnxruntime, onnx and ctranslate2 (for example
-python3 -m venv venv && venv/bin/pip install onnxruntime onnx ctranslate2).
-A peer that is missing is left out, and said so.
+It takes at most ten minutes, and needs Go, a Python with PyTorch (Debian: apt
+install python3-torch libopenblas0-pthread) and one with the packages
+onnxruntime, onnx and ctranslate2 (python3 -m venv venv && venv/bin/pip install
+onnxruntime onnx ctranslate2). A peer that is missing is left out, and said so.
 
 Every program is one process per number of threads that waits for requests;
 they are asked in turn, round after round, so that all see the same machine.

@@ -23,15 +23,18 @@ def main():
     with open(sys.argv[1]) as f:
         report = json.load(f)
     figure, (speed, memory) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+    x = []
     for length in report["lengths"]:
         points = [p for p in length["points"] if not p.get("skipped")]
         model = length["model"]
         label = "%s, %s" % ({"memsizer": "MemSizer", "softmax": "softmax"}[model["decoder_attention"]], model["dtype"])
-        x = [p["length"] for p in points]
-        speed.plot(x, [p["tokens_per_second"] for p in points], "o-", label=label, markersize=3)
-        memory.plot(x, [p["resident_bytes"] / 1e9 for p in points], "o-", label=label, markersize=3)
+        lengths = [p["length"] for p in points]
+        x = sorted(set(x) | set(lengths))
+        speed.plot(lengths, [p["tokens_per_second"] for p in points], "o-", label=label, markersize=3)
+        memory.plot(lengths, [p["resident_bytes"] / 1e9 for p in points], "o-", label=label, markersize=3)
     for axes, what in ((speed, "tokens per second"), (memory, "resident memory, GB")):
         axes.set_xscale("log", base=2)
+        axes.set_xticks(x, ["{:,}".format(n) for n in x])
         axes.set_ylim(bottom=0)
         axes.set_xlabel("length, tokens")
         axes.set_title(what, loc="left", fontsize=9)
