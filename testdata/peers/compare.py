@@ -54,6 +54,7 @@ def environment(threads):
          if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE") and not k.startswith(("OMP_", "MKL_", "GOMP_", "MEMSIZER_"))}
     for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         e[k] = str(threads)
+    e["PYTHONDONTWRITEBYTECODE"] = "1"
     return e
 
 
