@@ -7,8 +7,9 @@ import (
 )
 
 // maxLine is the number of bytes of a line that are kept, so that a file
-// without line ends does not fill the memory.
-const maxLine = 16 << 20
+// without line ends does not fill the memory: a word of so many letters takes
+// half a gigabyte to be split into pieces.
+const maxLine = 4 << 20
 
 // rawLine is a line as it stands in a file.
 type rawLine struct {
