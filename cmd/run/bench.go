@@ -76,7 +76,7 @@ func (o *benchOptions) addFlags(f *pflag.FlagSet) {
 	f.IntVar(&o.passes, "passes", 0, "repeat each so many times instead")
 	f.Uint64Var(&o.seed, "seed", 1, "of the random sources")
 	f.BoolVar(&o.noLimits, "no-limits", false, "do not measure the machine's limits")
-	f.BoolVar(&o.products, "products", false, "list the decoder's matrix products, by shape")
+	f.BoolVar(&o.products, "products", false, "list the decoder's matrix products by shape, those of 1 % or more of its time")
 	f.IntSliceVar(&o.lengths, "lengths", nil, "speed and memory of one sequence at these lengths instead; by default 64 to 65,536")
 	f.Lookup("lengths").NoOptDefVal = "64,256,1024,4096,16384,65536"
 	f.BoolVar(&o.points, "points", false, "measure the points that stdin names, a line of threads, beam and batch each, and answer with a line of JSON each")

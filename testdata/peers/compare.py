@@ -228,10 +228,10 @@ def main():
         for p in o.running.values():
             p.close()
     peers = [name for name, _, ours in programs if not ours]
-    rounds = min(len(v) for v in results.values()), max(len(v) for v in results.values())
-    print("Tokens per second, medians of %d to %d rounds; in brackets how many times as fast ours is (%s)." % (rounds + (", ".join(dtypes),)))
+    rounds = "-".join(str(n) for n in sorted({min(map(len, results.values())), max(map(len, results.values()))}))
+    print("Tokens per second, medians of %s rounds; in brackets how many times as fast ours is (%s)." % (rounds, ", ".join(dtypes)))
     print("%s; load average %.1f before, %.1f after; %s; %.0f s in all.\n" % (
-        processor(), load, os.getloadavg()[0], ", ".join(sorted({versions[p] for p in peers})), time.time() - begun))
+        processor(), load, os.getloadavg()[0], ", ".join(sorted({versions[p] for p in peers})) or "no peers", time.time() - begun))
     table(results, dtypes, peers)
     if o.json:
         with open(o.json, "w") as f:
