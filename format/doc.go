@@ -116,6 +116,24 @@ An i8 matrix of shape [rows, cols] has
 and element [i, j] is scale[i] · value[i, j]. Whether a tensor is i8 is
 decided tensor by tensor; other tensors of the same file may be f16.
 
+The converter's policies f32, f16 and bf16 give every tensor that type. Its
+policy i8 makes linear weights i8 and what the output layer multiplies by
+([RoleOutput]: an output projection, the words of an adaptive softmax, and the
+embedding tables that serve as such), and leaves biases, norm weights and
+tables that are only looked up f16. What the policies cost a trained
+translation model (BLEU of 1,000 sentences, beam 5; nats per token of the
+reference translations) and a trained language model (perplexity):
+
+	        BLEU    nats     perplexity
+	f32     33.61   1.79458  40.912
+	f16     33.64   1.79461  40.912
+	bf16    33.62   1.79478  40.911
+	i8      33.75   1.79524  40.928
+	        33.55   1.79483  40.924     the output layer's matrices f16
+	        33.45   1.79492  40.922     the same, rounded to 8 bits for the product only
+
+So a file in i8 holds each matrix once, in the form in which it is multiplied.
+
 # Compression
 
 A section with "stored" is one zstd frame (RFC 8878) of that many bytes: no

@@ -63,6 +63,9 @@ func (l *Linear) pack(parts []*Weights) {
 	pack(l, parts)
 }
 
+// DType is the element type that the weights are multiplied as.
+func (l *Linear) DType() DType { return l.dtype }
+
 // Bytes is the size of the packed weights.
 func (l *Linear) Bytes() int { return 4*len(l.f32) + 2*len(l.half) + len(l.i8) }
 

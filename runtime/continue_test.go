@@ -267,3 +267,28 @@ func TestContinuationOfBlandScores(t *testing.T) {
 		t.Errorf("token %d, want the first of the largest that is not pad", got.ID)
 	}
 }
+
+// TestInt8ModelMultipliesInt8: no product of an int8 model falls back to
+// float32, but for the transposed projections of an adaptive softmax, which
+// have no scale per row.
+func TestInt8ModelMultipliesInt8(t *testing.T) {
+	m := openLanguageModel(t, "lm-adaptive-tied/model-i8.msz")
+	want := func(name string, l *ops.Linear, d ops.DType) {
+		if l.DType() != d {
+			t.Errorf("%s is multiplied as %v, want %v", name, l.DType(), d)
+		}
+	}
+	for i, l := range m.decoder.layers {
+		want(fmt.Sprintf("layer %d: q, k and v", i), l.self.(memsizerCausal).qkv, ops.I8)
+		want(fmt.Sprintf("layer %d: fc1", i), l.ffn.fc1, ops.I8)
+		want(fmt.Sprintf("layer %d: fc2", i), l.ffn.fc2, ops.I8)
+	}
+	for i, b := range m.decoder.embed.bands {
+		want(fmt.Sprintf("band %d: projection", i), b.project, ops.I8)
+	}
+	want("head", m.output.head, ops.I8)
+	for i, tail := range m.output.tails {
+		want(fmt.Sprintf("tail %d", i), tail.linear, ops.I8)
+		want(fmt.Sprintf("tail %d: projection", i), tail.project, ops.F32)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 
@@ -26,7 +27,7 @@ func parsePolicy(s string) (policy, error) {
 	p := policy{s, d, d}
 	if d == format.I8 {
 		// The output layer is a third of what a decoder reads at each step, and
-		// measured to bear 8 bits (see the numbers in format/doc.go). A table that is only
+		// measured to bear 8 bits (numbers in package format). A table that is only
 		// looked up would be no faster; vectors are too small to matter.
 		p.other = format.F16
 	}
@@ -135,15 +136,18 @@ func floatEncoder(d format.DType) encoder {
 // rowScales is, for each row, its largest magnitude over 127; 1 for a row
 // whose values are too small for that to be a number.
 func rowScales(ctx context.Context, s format.TensorSpec, read readFunc) ([]float32, error) {
-	cols := int64(s.Shape[1])
+	cols := s.Shape[1]
 	scales := make([]float32, s.Shape[0])
 	var at int64
 	err := read(func(chunk []float32) error {
-		for _, v := range chunk {
-			r := &scales[at/cols]
-			*r = max(*r, v, -v)
-			at++
+		for row, part := range rowParts(chunk, at, cols) {
+			top := scales[row]
+			for _, v := range part {
+				top = max(top, float32(math.Abs(float64(v))))
+			}
+			scales[row] = top
 		}
+		at += int64(len(chunk))
 		return ctx.Err()
 	})
 	for i, v := range scales {
@@ -159,10 +163,28 @@ func rowScales(ctx context.Context, s format.TensorSpec, read readFunc) ([]float
 func quantizer(scales []float32, cols int) encoder {
 	return func(dst []byte, chunk []float32, first int64) ([]byte, error) {
 		dst = slices.Grow(dst, len(chunk))
-		for i, v := range chunk {
-			q := math.RoundToEven(float64(v) / float64(scales[(first+int64(i))/int64(cols)]))
-			dst = append(dst, byte(int8(max(-127, min(127, q)))))
+		for row, part := range rowParts(chunk, first, cols) {
+			scale := float64(scales[row])
+			for _, v := range part {
+				q := math.RoundToEven(float64(v) / scale)
+				dst = append(dst, byte(int8(max(-127, min(127, q)))))
+			}
 		}
 		return dst, nil
+	}
+}
+
+// rowParts cuts a chunk, which starts at the flat index first, at the ends of
+// rows.
+func rowParts(chunk []float32, first int64, cols int) iter.Seq2[int, []float32] {
+	return func(yield func(int, []float32) bool) {
+		row, column := int(first/int64(cols)), int(first%int64(cols))
+		for len(chunk) > 0 {
+			n := min(len(chunk), cols-column)
+			if !yield(row, chunk[:n]) {
+				return
+			}
+			chunk, row, column = chunk[n:], row+1, 0
+		}
 	}
 }
