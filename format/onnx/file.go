@@ -59,12 +59,18 @@ func Open(path string) (*File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return nil, &UnsupportedError{path, -1, "not a regular file"}
 	}
+	info, err := os.Stat(path) // first: opening a pipe would wait
+	if err != nil {
+		return nil, fmt.Errorf("onnx: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &UnsupportedError{path, -1, "not a regular file"}
+	}
 	r, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("onnx: %w", err)
 	}
-	info, err := r.Stat()
-	if err != nil {
+	if info, err = r.Stat(); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("onnx: %w", err)
 	}

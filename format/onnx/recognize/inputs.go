@@ -19,7 +19,23 @@ const (
 	trialLength = 5
 	trialSource = 7
 	trialPast   = 4
+	// For graphs over large vocabularies, whose constants grow with them.
+	smallBatch  = 2
+	smallLength = 3
+	largeWidth  = 1 << 16
 )
+
+// trialSizes are the sizes that a graph's dynamic dimensions are given first.
+func trialSizes(g *onnx.Graph) (batch, length int) {
+	for i := range g.Initializers {
+		for _, d := range g.Initializers[i].Dims {
+			if d > largeWidth {
+				return smallBatch, smallLength
+			}
+		}
+	}
+	return trialBatch, trialLength
+}
 
 // understand interprets a graph under every way to take its inputs until
 // accept has no objection; otherwise the error is that of the trial which
@@ -47,11 +63,12 @@ func understand(file *onnx.File, enc *encoderGraph, accept func(*graph) error) (
 }
 
 func trials(file *onnx.File, enc *encoderGraph) []trial {
-	lengths := []int{trialLength}
+	rows, length := trialSizes(file.Graph)
+	lengths := []int{length}
 	for _, n := range squares(file.Graph) {
-		if n < trialLength {
+		if n < length {
 			lengths = append([]int{n}, lengths...)
-		} else if n > trialLength && n <= 64 {
+		} else if n > length && n <= 64 {
 			lengths = append(lengths, n)
 		}
 	}
@@ -68,7 +85,7 @@ func trials(file *onnx.File, enc *encoderGraph) []trial {
 		list = append(list, trial{b, n, -1, false})
 	}
 	for _, n := range lengths {
-		none := trial{batch: trialBatch, length: n, encoded: -1}
+		none := trial{batch: rows, length: n, encoded: -1}
 		for i := range inputs {
 			v := &inputs[i]
 			if !v.DType.IsFloat() || len(v.Dims) != 3 {
@@ -78,7 +95,7 @@ func trials(file *onnx.File, enc *encoderGraph) []trial {
 			if enc != nil && len(enc.layout) == 3 && len(enc.layout[0]) == 1 {
 				swapped = enc.layout[0][0].kind == timeAxis
 			}
-			list = append(list, trial{trialBatch, n, i, swapped}, trial{trialBatch, n, i, !swapped})
+			list = append(list, trial{rows, n, i, swapped}, trial{rows, n, i, !swapped})
 		}
 		list = append(list, none)
 	}

@@ -92,6 +92,7 @@ func (g *graph) interpret() error {
 	}
 	g.depth = 0
 	failed := false
+	last := g.lastUses()
 	for _, i := range g.order {
 		if !g.live[i] {
 			continue
@@ -102,8 +103,27 @@ func (g *graph) interpret() error {
 		if !failed {
 			g.depth++
 		}
+		eval.Uses(&g.file.Graph.Nodes[i], func(name string) {
+			if v := g.values[name]; last[name] == i && v != nil && v.constant != nil && v.constant.View() == nil && v.constant.Elements() > smallConstant {
+				delete(g.values, name)
+			}
+		})
 	}
 	return nil
+}
+
+// smallConstant bounds the elements of computed constants that are kept.
+const smallConstant = 1 << 12
+
+// lastUses finds the last node in order that reads each value.
+func (g *graph) lastUses() map[string]int {
+	last := make(map[string]int)
+	for _, i := range g.order {
+		if g.live[i] {
+			eval.Uses(&g.file.Graph.Nodes[i], func(name string) { last[name] = i })
+		}
+	}
+	return last
 }
 
 // store keeps the outputs of a node; ok is false if one is not understood.
