@@ -26,11 +26,26 @@ const DefaultLimit = 1 << 29
 // known, if two values have one name, or if nodes depend on each other in a
 // circle or on values that nothing makes.
 func New(f *onnx.File) (*Program, error) {
+	if err := CheckOpset(f); err != nil {
+		return nil, fmt.Errorf("eval: %q: %w", f.Name, err)
+	}
 	p, err := newProgram(f.Graph, f.Opset(""), nil)
 	if err != nil {
 		return nil, fmt.Errorf("eval: %w", err)
 	}
 	return p, nil
+}
+
+// MinOpset is the oldest operator set of ai.onnx whose operators are known:
+// before it, Softmax and others meant something else.
+const MinOpset = 13
+
+// CheckOpset reports an operator set that is older than MinOpset or missing.
+func CheckOpset(f *onnx.File) error {
+	if v := f.Opset(""); v < MinOpset {
+		return fmt.Errorf("operator set %d of ai.onnx, want %d or later", v, MinOpset)
+	}
+	return nil
 }
 
 func newProgram(g *onnx.Graph, opset int64, outer scope) (*Program, error) {

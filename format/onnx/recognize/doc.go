@@ -14,7 +14,8 @@
 // [NotUnderstoodError], which names the first such node and what was expected
 // there. Covered are whole encoder-decoder graphs, language models, encoders
 // and decoders in files of their own, and decoders' single steps with states
-// as inputs and outputs, of ai.onnx opsets 13 to 21.
+// as inputs and outputs; plain and adaptive embeddings and softmaxes; ai.onnx
+// opsets from 13 on.
 //
 // [Model.Check] compares what a model computes after the import with what its
 // graph says, executed by package eval.

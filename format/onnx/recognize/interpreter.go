@@ -37,6 +37,9 @@ func newGraph(f *onnx.File) (*graph, error) {
 	if f.Graph.SparseInitializers > 0 {
 		return nil, fmt.Errorf("recognize: %q: the model has sparse initialisers, which are not read", f.Name)
 	}
+	if err := eval.CheckOpset(f); err != nil {
+		return nil, fmt.Errorf("recognize: %q: %w", f.Name, err)
+	}
 	order, err := eval.Order(f.Graph, nil)
 	if err != nil {
 		return nil, fmt.Errorf("recognize: %q: %w", f.Name, err)

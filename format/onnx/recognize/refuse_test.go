@@ -171,6 +171,15 @@ func TestSeparateFiles(t *testing.T) {
 	}
 }
 
+func TestOldOpset(t *testing.T) {
+	f := open(t, "../testdata/lm-op15/model.onnx")
+	f.Opsets[0].Version = 12
+	_, err := recognize.FromFile(f, recognize.Options{})
+	if err == nil || !strings.Contains(err.Error(), "operator set 12 of ai.onnx, want 13 or later") {
+		t.Errorf("got error %v", err)
+	}
+}
+
 // TestNotFinite stops at a value that no model may have.
 func TestNotFinite(t *testing.T) {
 	m, err := recognize.Load([]string{"../testdata/lm-op15/model.onnx"}, recognize.Options{Limit: 0.01})

@@ -2,6 +2,7 @@
 
 half-external       from memsizer-op17: float initialisers become half precision
                     behind Casts, in an external file
+transformer-op21    from transformer-op14, by onnx's version converter
 lm-adaptive-op17    torch 1.13 exports the masked assignment of an adaptive
                     embedding without the mask's last dimension, which no
                     runtime executes; it gets its Unsqueeze
@@ -12,7 +13,7 @@ import sys
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper, numpy_helper, version_converter
 from onnx.external_data_helper import convert_model_to_external_data
 
 
@@ -59,5 +60,15 @@ def unsqueeze_masks(path):
     onnx.save(m, path)
 
 
+def newer(here, source, target, opset):
+    out = os.path.join(here, target)
+    os.makedirs(out, exist_ok=True)
+    m = version_converter.convert_version(onnx.load(os.path.join(here, source, 'model.onnx')), opset)
+    onnx.save(m, os.path.join(out, 'model.onnx'))
+    for f in ('args.json', 'dict.s.txt', 'dict.t.txt', 'model.safetensors', 'reference.safetensors'):
+        shutil.copy(os.path.join(here, source, f), out)
+
+
 half_external(sys.argv[1])
+newer(sys.argv[1], 'transformer-op14', 'transformer-op21', 21)
 unsqueeze_masks(os.path.join(sys.argv[1], 'lm-adaptive-op17', 'model.onnx'))
