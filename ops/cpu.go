@@ -8,6 +8,7 @@ type CPU struct {
 	product   product   // the product being computed
 	weights   []float32 // slot weights, one row
 	kappa     []float32 // normalised keys and values, one row
+	built     []float32 // a memory that becomes one of halfs
 	scores    []float32 // attention scores, one row and head
 	runs      []run     // of an attention
 	rounded   []uint16  // activations of a bfloat16 product

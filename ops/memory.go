@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"memsizer/simd"
 )
@@ -13,6 +14,10 @@ import (
 type Memory struct {
 	K, D int
 	data []float32
+	// Of memories in halfs: data is empty, and a memory with numbers too large
+	// for a half is kept apart.
+	half []uint16
+	wide map[int32][]float32
 }
 
 // NewMemory returns memories for n slots, all zero.
@@ -20,8 +25,46 @@ func NewMemory(n, k, d int) *Memory {
 	return &Memory{K: k, D: d, data: make([]float32, n*k*d)}
 }
 
+// NewHalfMemory returns memories for n slots that [CPU.MemoryBuild] rounds to
+// half when they are finished: reading them takes half the time. They cannot
+// be updated step by step.
+func NewHalfMemory(n, k, d int) *Memory {
+	return &Memory{K: k, D: d, half: make([]uint16, n*k*d), wide: map[int32][]float32{}}
+}
+
 // Slots is the number of memories.
-func (m *Memory) Slots() int { return len(m.data) / (m.K * m.D) }
+func (m *Memory) Slots() int { return (len(m.data) + len(m.half)) / (m.K * m.D) }
+
+func (m *Memory) halfSlot(i int32) []uint16 {
+	n := m.K * m.D
+	return m.half[int(i)*n : (int(i)+1)*n]
+}
+
+// largestHalf is the largest number that a half can have.
+const largestHalf = 65504
+
+// store keeps a finished memory in slot i.
+func (m *Memory) store(i int32, mem []float32) {
+	delete(m.wide, i)
+	for _, v := range mem {
+		if !(v <= largestHalf && v >= -largestHalf) {
+			m.wide[i] = slices.Clone(mem)
+			return
+		}
+	}
+	simd.F16FromF32(m.halfSlot(i), mem)
+}
+
+// read computes y = αᵀ M[i].
+func (m *Memory) read(y []float32, i int32, alpha []float32) {
+	if m.half == nil {
+		simd.MemoryRead(y, m.slot(i), alpha, 1)
+	} else if w, ok := m.wide[i]; ok {
+		simd.MemoryRead(y, w, alpha, 1)
+	} else {
+		simd.MemoryReadF16(y, m.halfSlot(i), alpha, 1)
+	}
+}
 
 func (m *Memory) slot(i int32) []float32 {
 	n := m.K * m.D
@@ -84,7 +127,12 @@ func (c *CPU) MemoryBuild(m *Memory, slot int32, kv Matrix, n MemoryNorms) {
 	}
 	c.Begin(PhaseAttention)
 	defer c.End()
-	mem := m.slot(slot)
+	var mem []float32
+	if m.half == nil {
+		mem = m.slot(slot)
+	} else {
+		mem = growTo(&c.built, m.K*m.D)
+	}
 	clear(mem)
 	kappa := growTo(&c.kappa, m.K+m.D)
 	nu := kappa[m.K:]
@@ -95,6 +143,9 @@ func (c *CPU) MemoryBuild(m *Memory, slot int32, kv Matrix, n MemoryNorms) {
 		simd.MemoryUpdate(mem, kappa[:m.K], nu)
 	}
 	simd.Scale(mem, mem, float32(1/math.Sqrt(float64(kv.Rows))))
+	if m.half != nil {
+		m.store(slot, mem)
+	}
 }
 
 // MemoryRead is MemSizer attention over a finished memory: dst = αᵀ
@@ -108,6 +159,6 @@ func (c *CPU) MemoryRead(dst, q Matrix, m *Memory, slots []int32) {
 	}
 	for r := range q.Rows {
 		alpha := c.slotWeights(q.Row(r), m.K)
-		simd.MemoryRead(dst.Row(r), m.slot(slots[r]), alpha, 1)
+		m.read(dst.Row(r), slots[r], alpha)
 	}
 }

@@ -91,8 +91,13 @@ type memsizerCrossState struct {
 	memory *ops.Memory
 }
 
+// newState keeps the memories in halfs unless the model is in float32: what
+// that rounds is less than what rounding the weights did.
 func (m *memsizerCross) newState(sentences int) crossState {
-	return &memsizerCrossState{m, ops.NewMemory(sentences, m.slots, m.dim)}
+	if m.kv.DType() == ops.F32 {
+		return &memsizerCrossState{m, ops.NewMemory(sentences, m.slots, m.dim)}
+	}
+	return &memsizerCrossState{m, ops.NewHalfMemory(sentences, m.slots, m.dim)}
 }
 
 func (m *memsizerCrossState) put(c *ops.CPU, s *scratch, slot int32, out ops.Matrix) {
