@@ -73,10 +73,10 @@ const (
 	spinFor   = 100 * time.Microsecond // a helper without work sleeps after this
 	spinAlone = 20 * time.Microsecond  // and lets others run after this
 	graceful  = 20 * time.Microsecond  // a helper may take this much longer for a tile than the caller
-	maxWait   = time.Millisecond       // but not more than this in all
+	maxWait   = 200 * time.Microsecond // but not more than this in all
 	patience  = 16                     // products that no helper comes for before the pool rests
 	minRest   = time.Millisecond
-	maxRest   = 200 * time.Millisecond
+	maxRest   = 250 * time.Millisecond
 )
 
 // NewPool starts n helpers. It returns nil, which is a pool without helpers,
@@ -235,7 +235,7 @@ func (p *Pool) judge(helped, late bool) {
 		p.good = 0
 	case helped:
 		p.idle = 0
-		if p.good++; p.good >= 4*patience {
+		if p.good++; p.good >= 16*patience {
 			p.pause, p.good = minRest, 0
 		}
 		return
