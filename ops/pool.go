@@ -79,13 +79,14 @@ const (
 	maxRest   = 250 * time.Millisecond
 )
 
-// NewPool starts n helpers. It returns nil, which is a pool without helpers,
-// for n < 1.
+// NewPool starts n helpers, but no more than there are cores for beside the
+// caller's. It returns nil, which is a pool without helpers, if that is none.
 func NewPool(n int) *Pool {
+	n = min(n, maxHelpers, goruntime.GOMAXPROCS(0)-1)
 	if n < 1 {
 		return nil
 	}
-	p := newPool(min(n, maxHelpers))
+	p := newPool(n)
 	p.wg.Add(len(p.helpers))
 	for _, h := range p.helpers {
 		go p.help(h)

@@ -3,6 +3,7 @@ package ops
 import (
 	"fmt"
 	"math/rand/v2"
+	goruntime "runtime"
 	"slices"
 	"testing"
 	"time"
@@ -86,6 +87,7 @@ func (t *linearCase) check(tb testing.TB, got Matrix) {
 }
 
 func TestProductsAreTheSameWithHelpers(t *testing.T) {
+	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(4))
 	cases := linearCases(rand.New(rand.NewPCG(1, 2)))
 	for _, helpers := range []int{1, 3} {
 		t.Run(fmt.Sprint(helpers), func(t *testing.T) {
@@ -166,7 +168,23 @@ func TestCallerDoesNotWaitForHelpers(t *testing.T) {
 	}
 }
 
+func TestPoolHasNoMoreHelpersThanCores(t *testing.T) {
+	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(3))
+	for _, test := range []struct{ ask, want int }{{-1, 0}, {0, 0}, {1, 1}, {2, 2}, {3, 2}, {1000, 2}} {
+		p := NewPool(test.ask)
+		got := 0
+		if p != nil {
+			got = len(p.helpers)
+		}
+		if got != test.want {
+			t.Errorf("a pool of %d has %d helpers on 3 cores, want %d", test.ask, got, test.want)
+		}
+		p.Close()
+	}
+}
+
 func TestPoolHasOneUser(t *testing.T) {
+	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(2))
 	p := NewPool(1)
 	defer p.Close()
 	a, b := NewCPU(), NewCPU()
@@ -209,6 +227,7 @@ func TestPoolRestsWithoutHelpers(t *testing.T) {
 }
 
 func TestSharedProductAllocatesNothing(t *testing.T) {
+	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(2))
 	p := NewPool(1)
 	defer p.Close()
 	c := NewCPU()
