@@ -7,9 +7,11 @@ import (
 )
 
 // allocate returns n zero elements for the packed weights of owner: large
-// ones outside Go's heap in huge pages where the system has them, because one
-// row reads all weights once and is as fast as the memory and its page tables
-// are. The memory goes back when owner is collected.
+// ones outside Go's heap in huge pages where the system has them. Few rows read
+// all weights once and are as fast as the memory and its page tables let them:
+// in small pages a prefetch that needs a new one is often dropped. Measured
+// with the MT size: 8 rows 1.2 to 1.3, one row 1.05, 64 rows 1.1 times as fast.
+// The memory goes back when owner is collected.
 func allocate[T float32 | uint16 | int8](owner *Linear, n int) []T {
 	var t T
 	size := n * int(unsafe.Sizeof(t))
