@@ -72,8 +72,8 @@ var continuationOptions = map[string]func(o *Options){
 func TestContinueAllEqualsContinue(t *testing.T) {
 	for _, name := range languageModels {
 		m := openLanguageModel(t, name)
-		prompts := somePrompts(m, 23)
-		length := func(line int) int { return 1 + line*5%37 }
+		prompts := somePrompts(m, enough(23, 7))
+		length := func(line int) int { return 1 + line*5%enough(37, 7) }
 		for kind, change := range continuationOptions {
 			o := DefaultOptions()
 			change(&o)
@@ -246,7 +246,7 @@ func TestContinuationAllocatesNothing(t *testing.T) {
 		for i := range 4 {
 			b.add(i, []int32{4, 5, 6})
 		}
-		for range 5000 { // beyond the positions that are kept
+		for range enough(5000, 300) { // beyond the positions that are kept
 			b.step()
 		}
 		if n := testing.AllocsPerRun(50, b.step); n > 0 {
