@@ -24,10 +24,9 @@ type generateStatistics struct {
 	PeakMemory  int64 `json:"peak_memory_bytes,omitempty"`
 	Interrupted bool  `json:"interrupted"`
 
-	begun, processor time.Time // processor: the processor's time as an offset
-	marks            []mark    // the last ones, every markTokens tokens
-	first            mark      // after spanTokens tokens
-	start            mark
+	marks []mark // the last ones, every markTokens tokens
+	first mark   // after spanTokens tokens
+	start mark
 }
 
 // span is a number of consecutive tokens.
