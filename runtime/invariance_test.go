@@ -44,6 +44,9 @@ func enough(all, emulated int) int {
 // same tokens and the same bits of every score alone, among any neighbours, in
 // any order, with any number of rows and workers.
 func TestResultsDoNotDependOnTheBatch(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes with the generic kernels or under emulation")
+	}
 	m := openBundled(t)
 	lines := bundledLines(t)[:enough(40, 3)]
 	o := DefaultOptions()
