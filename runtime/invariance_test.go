@@ -31,22 +31,19 @@ func bundledLines(t testing.TB) []string {
 	return strings.Split(strings.TrimRight(string(data), "\n"), "\n")
 }
 
-// enough returns the size of a test: all on amd64, where tests run natively, and fewer on the architectures that
-// are tested under emulation, which takes a hundred times as long.
+// enough returns the size of a test: all on amd64, where tests run natively, and fewer in short tests and on the
+// architectures that are tested under emulation, which takes a hundred times as long.
 func enough(all, emulated int) int {
-	if goruntime.GOARCH == "amd64" {
-		return all
+	if goruntime.GOARCH != "amd64" || testing.Short() {
+		return emulated
 	}
-	return emulated
+	return all
 }
 
 // TestResultsDoNotDependOnTheBatch: every hypothesis of a sentence has the
 // same tokens and the same bits of every score alone, among any neighbours, in
 // any order, with any number of rows and workers.
 func TestResultsDoNotDependOnTheBatch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes with the generic kernels or under emulation")
-	}
 	m := openBundled(t)
 	lines := bundledLines(t)[:enough(40, 3)]
 	o := DefaultOptions()

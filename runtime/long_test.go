@@ -122,11 +122,8 @@ func FuzzSplitter(f *testing.F) {
 
 // A line of all the bundled sentences is longer than 1,024 tokens.
 func TestLongLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes with the generic kernels or under emulation")
-	}
 	if enough(1100, 0) == 0 {
-		t.Skip("two translations of 1100 tokens take too long under emulation")
+		t.Skip("two translations of 1100 tokens take too long in short tests and under emulation")
 	}
 	m := openBundled(t)
 	sentences := bundledLines(t)

@@ -36,9 +36,6 @@ func blockScores(t *testing.T, m *Model, text []int32, b Blocks) []float32 {
 }
 
 func TestScoreTextBlocks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes minutes with the generic kernels or under emulation")
-	}
 	for _, name := range languageModels {
 		m := openLanguageModel(t, name)
 		rng := rand.New(rand.NewPCG(8, 9))
