@@ -26,8 +26,7 @@ func (s *Scorer) Alignment(ctx context.Context, src, tgt []int32) ([][]float32, 
 		return nil, err
 	}
 	prev = prev[:len(tgt)]
-	out, _ := s.m.encoder.encode(s.c, &s.w, [][]int32{src}, nil)
-	s.state.putSource(s.c, &s.w, 0, out)
+	out := s.source(src, nil)
 	d := s.m.decoder
 	last := d.layers[len(d.layers)-1].cross
 	var w scratch // the encoder's output stays where it is

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"fmt"
 
 	"memsizer/format"
@@ -21,10 +22,9 @@ func (m *Model) Logits(src, prev []int32, stepwise bool, trace Trace, yield func
 	if err := m.checkTokens(src, prev); err != nil {
 		return err
 	}
-	f := NewScorer(m)
+	s := NewScorer(m)
 	if m.encoder != nil {
-		out, _ := m.encoder.encode(f.c, &f.w, [][]int32{src}, trace)
-		f.state.putSource(f.c, &f.w, 0, out)
+		s.source(src, trace)
 	}
 	chunk := forwardRows
 	switch {
@@ -33,27 +33,7 @@ func (m *Model) Logits(src, prev []int32, stepwise bool, trace Trace, yield func
 	case trace != nil:
 		chunk = len(prev) // one call per layer, with all rows
 	}
-	var history []int32
-	if m.decoder.history {
-		history = make([]int32, len(prev))
-	}
-	for lo := 0; lo < len(prev); lo += chunk {
-		hi := min(lo+chunk, len(prev))
-		f.batch.reset()
-		for i := lo; i < hi; i++ {
-			f.batch.add(prev[i], int32(i+1), 0, 0, 0, history)
-		}
-		x := m.decoder.step(f.c, &f.w, f.state, &f.batch, trace)
-		for r := 0; r < x.Rows; r += outputRows {
-			part := x.Slice(r, min(r+outputRows, x.Rows))
-			logits := f.w.logits(part.Rows, m.output.vocab)
-			m.output.scores(f.c, &f.w, logits, part)
-			for i := range logits.Rows {
-				yield(lo+r+i, logits.Row(i))
-			}
-		}
-	}
-	return nil
+	return s.forced(context.Background(), prev, chunk, 0, trace, yield)
 }
 
 func (m *Model) checkTokens(src, prev []int32) error {

@@ -40,8 +40,7 @@ func (s *Scorer) Translation(ctx context.Context, src, tgt []int32) ([]float32, 
 	if err := s.m.checkTokens(src, prev); err != nil {
 		return nil, err
 	}
-	out, _ := s.m.encoder.encode(s.c, &s.w, [][]int32{src}, nil)
-	s.state.putSource(s.c, &s.w, 0, out)
+	s.source(src, nil)
 	return s.window(ctx, make([]float32, 0, len(tgt)), prev[:len(tgt)], tgt, 0)
 }
 
@@ -181,30 +180,47 @@ func (m *Model) cut(tokens iter.Seq[int32], b Blocks, emit func(*textWindow) boo
 // window reads prev from an empty state and appends the log-probabilities of
 // target[skip:] to dst.
 func (s *Scorer) window(ctx context.Context, dst []float32, prev, target []int32, skip int) ([]float32, error) {
+	err := s.forced(ctx, prev, forwardRows, skip, nil, func(pos int, row []float32) {
+		dst = append(dst, row[target[pos]]-ops.LogSumExp(row))
+	})
+	return dst, err
+}
+
+// source encodes src (with eos) and stores it for cross-attention. The
+// hidden states [S, encoder D] are valid until the scratch is used again.
+func (s *Scorer) source(src []int32, trace Trace) ops.Matrix {
+	out, _ := s.m.encoder.encode(s.c, &s.w, [][]int32{src}, trace)
+	s.state.putSource(s.c, &s.w, 0, out)
+	return out
+}
+
+// forced reads prev from an empty state, chunk tokens at a time, and calls
+// yield with the scores over the vocabulary that follow each position from
+// skip on.
+func (s *Scorer) forced(ctx context.Context, prev []int32, chunk, skip int, trace Trace, yield func(pos int, scores []float32)) error {
 	var history []int32
 	if s.m.decoder.history {
 		history = make([]int32, len(prev))
 	}
-	for lo := 0; lo < len(prev); lo += forwardRows {
+	for lo := 0; lo < len(prev); lo += chunk {
 		if err := ctx.Err(); err != nil {
-			return dst, err
+			return err
 		}
-		hi := min(lo+forwardRows, len(prev))
+		hi := min(lo+chunk, len(prev))
 		s.batch.reset()
 		s.batch.observe = s.observe
 		for i := lo; i < hi; i++ {
 			s.batch.add(prev[i], int32(i+1), 0, 0, 0, history)
 		}
-		x := s.m.decoder.step(s.c, &s.w, s.state, &s.batch, nil)
+		x := s.m.decoder.step(s.c, &s.w, s.state, &s.batch, trace)
 		for r := max(0, min(skip-lo, x.Rows)); r < x.Rows; r += outputRows {
 			part := x.Slice(r, min(r+outputRows, x.Rows))
 			logits := s.w.logits(part.Rows, s.m.output.vocab)
 			s.m.output.scores(s.c, &s.w, logits, part)
 			for i := range logits.Rows {
-				row := logits.Row(i)
-				dst = append(dst, row[target[lo+r+i]]-ops.LogSumExp(row))
+				yield(lo+r+i, logits.Row(i))
 			}
 		}
 	}
-	return dst, nil
+	return nil
 }
