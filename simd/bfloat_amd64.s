@@ -4,23 +4,24 @@
 
 #include "textflag.h"
 
-// func mulBFZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ1x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ1x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    w+16(FP), CX
 	MOVQ    pf+64(FP), DX
 	LEAQ    (CX)(DX*1), DX
 	MOVQ    k+48(FP), BX
+	MOVQ    pfs+72(FP), SI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
-	MOVQ    c+32(FP), SI
-	MOVQ    ldc+40(FP), DI
-	MOVQ    resume+56(FP), DI
-	TESTQ   DI, DI
+	MOVQ    c+32(FP), DI
+	MOVQ    ldc+40(FP), R8
+	MOVQ    resume+56(FP), R8
+	TESTQ   R8, R8
 	JZ      zero
-	VMOVUPS (SI), Z0
-	VMOVUPS 64(SI), Z1
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
 
 zero:
 	SUBQ $0x04, BX
@@ -96,7 +97,7 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xcd
 	ADDQ         $+512, CX
-	ADDQ         $+512, DX
+	LEAQ         (DX)(SI*4), DX
 	ADDQ         $+16, AX
 	SUBQ         $0x04, BX
 	JGE          loop
@@ -124,7 +125,7 @@ one:
 	BYTE         $0x52
 	BYTE         $0xcb
 	ADDQ         $+128, CX
-	ADDQ         $+128, DX
+	LEAQ         (DX)(SI*1), DX
 	ADDQ         $+4, AX
 	DECQ         BX
 	JNZ          one
@@ -136,29 +137,30 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ2x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ2x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
 
 zero:
 	SUBQ $0x04, SI
@@ -286,7 +288,7 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xdf
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
 	SUBQ         $0x04, SI
 	JGE          loop
@@ -327,7 +329,7 @@ one:
 	BYTE         $0x52
 	BYTE         $0xdd
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
 	DECQ         SI
 	JNZ          one
@@ -343,34 +345,35 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ3x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ3x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
 	VPXORD  Z4, Z4, Z4
 	VPXORD  Z5, Z5, Z5
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
 
 zero:
 	SUBQ $0x04, SI
@@ -550,7 +553,7 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xe9
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
 	SUBQ         $0x04, SI
 	JGE          loop
@@ -604,7 +607,7 @@ one:
 	BYTE         $0x52
 	BYTE         $0xef
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
 	DECQ         SI
 	JNZ          one
@@ -623,15 +626,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ4x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ4x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -640,26 +644,26 @@ TEXT ·mulBFZ4x2(SB), NOSPLIT, $0-72
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
+	LEAQ (AX)(CX*2), R8
+	ADDQ CX, R8
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -707,7 +711,7 @@ loop:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (DI), Z15
+	VBROADCASTSS (R8), Z15
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x06
@@ -763,7 +767,7 @@ loop:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 4(DI), Z13
+	VBROADCASTSS 4(R8), Z13
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x16
@@ -819,7 +823,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 8(DI), Z17
+	VBROADCASTSS 8(R8), Z17
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x76
@@ -875,7 +879,7 @@ loop:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 12(DI), Z15
+	VBROADCASTSS 12(R8), Z15
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x06
@@ -889,9 +893,9 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
+	ADDQ         $+16, R8
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -943,7 +947,7 @@ one:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (DI), Z13
+	VBROADCASTSS (R8), Z13
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x16
@@ -957,9 +961,9 @@ one:
 	BYTE         $0x52
 	BYTE         $0xf9
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
+	ADDQ         $+4, R8
 	DECQ         SI
 	JNZ          one
 
@@ -980,15 +984,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ5x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ5x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -999,29 +1004,29 @@ TEXT ·mulBFZ5x2(SB), NOSPLIT, $0-72
 	VPXORD  Z7, Z7, Z7
 	VPXORD  Z8, Z8, Z8
 	VPXORD  Z9, Z9, Z9
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
+	LEAQ (AX)(CX*2), R8
+	ADDQ CX, R8
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -1069,7 +1074,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (DI), Z17
+	VBROADCASTSS (R8), Z17
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x76
@@ -1082,7 +1087,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (DI)(CX*1), Z18
+	VBROADCASTSS (R8)(CX*1), Z18
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x6e
@@ -1138,7 +1143,7 @@ loop:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(DI), Z16
+	VBROADCASTSS 4(R8), Z16
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x7e
@@ -1151,7 +1156,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(DI)(CX*1), Z17
+	VBROADCASTSS 4(R8)(CX*1), Z17
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x76
@@ -1207,7 +1212,7 @@ loop:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 8(DI), Z15
+	VBROADCASTSS 8(R8), Z15
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x06
@@ -1220,7 +1225,7 @@ loop:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 8(DI)(CX*1), Z16
+	VBROADCASTSS 8(R8)(CX*1), Z16
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x7e
@@ -1276,7 +1281,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(DI), Z14
+	VBROADCASTSS 12(R8), Z14
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x0e
@@ -1289,7 +1294,7 @@ loop:
 	BYTE         $0x48
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(DI)(CX*1), Z15
+	VBROADCASTSS 12(R8)(CX*1), Z15
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x06
@@ -1303,9 +1308,9 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xcd
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
+	ADDQ         $+16, R8
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -1357,7 +1362,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (DI), Z19
+	VBROADCASTSS (R8), Z19
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x66
@@ -1370,7 +1375,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (DI)(CX*1), Z14
+	VBROADCASTSS (R8)(CX*1), Z14
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x0e
@@ -1384,9 +1389,9 @@ one:
 	BYTE         $0x52
 	BYTE         $0xcb
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
+	ADDQ         $+4, R8
 	DECQ         SI
 	JNZ          one
 
@@ -1410,15 +1415,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ6x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ6x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1431,32 +1437,32 @@ TEXT ·mulBFZ6x2(SB), NOSPLIT, $0-72
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
+	LEAQ (AX)(CX*2), R8
+	ADDQ CX, R8
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -1504,7 +1510,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (DI), Z19
+	VBROADCASTSS (R8), Z19
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x66
@@ -1517,7 +1523,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (DI)(CX*1), Z20
+	VBROADCASTSS (R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x5e
@@ -1530,7 +1536,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (DI)(CX*2), Z21
+	VBROADCASTSS (R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x56
@@ -1586,7 +1592,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 4(DI), Z19
+	VBROADCASTSS 4(R8), Z19
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x66
@@ -1599,7 +1605,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 4(DI)(CX*1), Z20
+	VBROADCASTSS 4(R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x5e
@@ -1612,7 +1618,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 4(DI)(CX*2), Z21
+	VBROADCASTSS 4(R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x56
@@ -1668,7 +1674,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 8(DI), Z19
+	VBROADCASTSS 8(R8), Z19
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x66
@@ -1681,7 +1687,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 8(DI)(CX*1), Z20
+	VBROADCASTSS 8(R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x5e
@@ -1694,7 +1700,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 8(DI)(CX*2), Z21
+	VBROADCASTSS 8(R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x56
@@ -1750,7 +1756,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 12(DI), Z19
+	VBROADCASTSS 12(R8), Z19
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x66
@@ -1763,7 +1769,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 12(DI)(CX*1), Z20
+	VBROADCASTSS 12(R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x5e
@@ -1776,7 +1782,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 12(DI)(CX*2), Z21
+	VBROADCASTSS 12(R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x56
@@ -1790,9 +1796,9 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xdf
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
+	ADDQ         $+16, R8
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -1844,7 +1850,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (DI), Z19
+	VBROADCASTSS (R8), Z19
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x66
@@ -1857,7 +1863,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (DI)(CX*1), Z20
+	VBROADCASTSS (R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x5e
@@ -1870,7 +1876,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (DI)(CX*2), Z21
+	VBROADCASTSS (R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x56
@@ -1884,9 +1890,9 @@ one:
 	BYTE         $0x52
 	BYTE         $0xdd
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
+	ADDQ         $+4, R8
 	DECQ         SI
 	JNZ          one
 
@@ -1913,15 +1919,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ7x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ7x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -1936,37 +1943,37 @@ TEXT ·mulBFZ7x2(SB), NOSPLIT, $0-72
 	VPXORD  Z11, Z11, Z11
 	VPXORD  Z12, Z12, Z12
 	VPXORD  Z13, Z13, Z13
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -2014,7 +2021,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS (DI), Z21
+	VBROADCASTSS (R8), Z21
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x56
@@ -2027,7 +2034,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (DI)(CX*1), Z22
+	VBROADCASTSS (R8)(CX*1), Z22
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x4e
@@ -2040,7 +2047,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS (DI)(CX*2), Z23
+	VBROADCASTSS (R8)(CX*2), Z23
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x46
@@ -2053,7 +2060,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R8), Z18
+	VBROADCASTSS (R9), Z18
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x6e
@@ -2109,7 +2116,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 4(DI), Z22
+	VBROADCASTSS 4(R8), Z22
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x4e
@@ -2122,7 +2129,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 4(DI)(CX*1), Z23
+	VBROADCASTSS 4(R8)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -2135,7 +2142,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 4(DI)(CX*2), Z18
+	VBROADCASTSS 4(R8)(CX*2), Z18
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x6e
@@ -2148,7 +2155,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 4(R8), Z19
+	VBROADCASTSS 4(R9), Z19
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x66
@@ -2204,7 +2211,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 8(DI), Z23
+	VBROADCASTSS 8(R8), Z23
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x46
@@ -2217,7 +2224,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 8(DI)(CX*1), Z18
+	VBROADCASTSS 8(R8)(CX*1), Z18
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x6e
@@ -2230,7 +2237,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 8(DI)(CX*2), Z19
+	VBROADCASTSS 8(R8)(CX*2), Z19
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x66
@@ -2243,7 +2250,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 8(R8), Z20
+	VBROADCASTSS 8(R9), Z20
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x5e
@@ -2299,7 +2306,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 12(DI), Z18
+	VBROADCASTSS 12(R8), Z18
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x6e
@@ -2312,7 +2319,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 12(DI)(CX*1), Z19
+	VBROADCASTSS 12(R8)(CX*1), Z19
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x66
@@ -2325,7 +2332,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 12(DI)(CX*2), Z20
+	VBROADCASTSS 12(R8)(CX*2), Z20
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x5e
@@ -2338,7 +2345,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 12(R8), Z21
+	VBROADCASTSS 12(R9), Z21
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x56
@@ -2352,10 +2359,10 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xe9
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
+	ADDQ         $+16, R9
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -2407,7 +2414,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS (DI), Z19
+	VBROADCASTSS (R8), Z19
 	BYTE         $0x62
 	BYTE         $0xd2
 	BYTE         $0x66
@@ -2420,7 +2427,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (DI)(CX*1), Z20
+	VBROADCASTSS (R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x5e
@@ -2433,7 +2440,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS (DI)(CX*2), Z21
+	VBROADCASTSS (R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x56
@@ -2446,7 +2453,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R8), Z22
+	VBROADCASTSS (R9), Z22
 	BYTE         $0x62
 	BYTE         $0x52
 	BYTE         $0x4e
@@ -2460,10 +2467,10 @@ one:
 	BYTE         $0x52
 	BYTE         $0xef
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
+	ADDQ         $+4, R9
 	DECQ         SI
 	JNZ          one
 
@@ -2493,15 +2500,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ8x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ8x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -2518,40 +2526,40 @@ TEXT ·mulBFZ8x2(SB), NOSPLIT, $0-72
 	VPXORD  Z13, Z13, Z13
 	VPXORD  Z14, Z14, Z14
 	VPXORD  Z15, Z15, Z15
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z14
-	VMOVUPS 64(DI), Z15
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z14
+	VMOVUPS 64(R8), Z15
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -2599,7 +2607,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (DI), Z23
+	VBROADCASTSS (R8), Z23
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x46
@@ -2612,7 +2620,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS (DI)(CX*1), Z24
+	VBROADCASTSS (R8)(CX*1), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -2625,7 +2633,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS (DI)(CX*2), Z25
+	VBROADCASTSS (R8)(CX*2), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -2638,7 +2646,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS (R8), Z20
+	VBROADCASTSS (R9), Z20
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x5e
@@ -2651,7 +2659,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (R8)(CX*1), Z21
+	VBROADCASTSS (R9)(CX*1), Z21
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x56
@@ -2707,7 +2715,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 4(DI), Z25
+	VBROADCASTSS 4(R8), Z25
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x36
@@ -2720,7 +2728,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 4(DI)(CX*1), Z20
+	VBROADCASTSS 4(R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x5e
@@ -2733,7 +2741,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 4(DI)(CX*2), Z21
+	VBROADCASTSS 4(R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x56
@@ -2746,7 +2754,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 4(R8), Z22
+	VBROADCASTSS 4(R9), Z22
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x4e
@@ -2759,7 +2767,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 4(R8)(CX*1), Z23
+	VBROADCASTSS 4(R9)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -2815,7 +2823,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 8(DI), Z21
+	VBROADCASTSS 8(R8), Z21
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x56
@@ -2828,7 +2836,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 8(DI)(CX*1), Z22
+	VBROADCASTSS 8(R8)(CX*1), Z22
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x4e
@@ -2841,7 +2849,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 8(DI)(CX*2), Z23
+	VBROADCASTSS 8(R8)(CX*2), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -2854,7 +2862,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 8(R8), Z24
+	VBROADCASTSS 8(R9), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -2867,7 +2875,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 8(R8)(CX*1), Z25
+	VBROADCASTSS 8(R9)(CX*1), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -2923,7 +2931,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 12(DI), Z23
+	VBROADCASTSS 12(R8), Z23
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x46
@@ -2936,7 +2944,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 12(DI)(CX*1), Z24
+	VBROADCASTSS 12(R8)(CX*1), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -2949,7 +2957,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 12(DI)(CX*2), Z25
+	VBROADCASTSS 12(R8)(CX*2), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -2962,7 +2970,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 12(R8), Z20
+	VBROADCASTSS 12(R9), Z20
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x5e
@@ -2975,7 +2983,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 12(R8)(CX*1), Z21
+	VBROADCASTSS 12(R9)(CX*1), Z21
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x56
@@ -2989,10 +2997,10 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
+	ADDQ         $+16, R9
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -3044,7 +3052,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (DI), Z25
+	VBROADCASTSS (R8), Z25
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x36
@@ -3057,7 +3065,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS (DI)(CX*1), Z20
+	VBROADCASTSS (R8)(CX*1), Z20
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x5e
@@ -3070,7 +3078,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS (DI)(CX*2), Z21
+	VBROADCASTSS (R8)(CX*2), Z21
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x56
@@ -3083,7 +3091,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS (R8), Z22
+	VBROADCASTSS (R9), Z22
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x4e
@@ -3096,7 +3104,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (R8)(CX*1), Z23
+	VBROADCASTSS (R9)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -3110,10 +3118,10 @@ one:
 	BYTE         $0x52
 	BYTE         $0xf9
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
+	ADDQ         $+4, R9
 	DECQ         SI
 	JNZ          one
 
@@ -3146,15 +3154,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ9x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ9x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -3173,43 +3182,43 @@ TEXT ·mulBFZ9x2(SB), NOSPLIT, $0-72
 	VPXORD  Z15, Z15, Z15
 	VPXORD  Z16, Z16, Z16
 	VPXORD  Z17, Z17, Z17
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z14
-	VMOVUPS 64(DI), Z15
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z16
-	VMOVUPS 64(DI), Z17
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z14
+	VMOVUPS 64(R8), Z15
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z16
+	VMOVUPS 64(R8), Z17
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
+	LEAQ (R8)(CX*2), R9
+	ADDQ CX, R9
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -3257,7 +3266,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (DI), Z25
+	VBROADCASTSS (R8), Z25
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x36
@@ -3270,7 +3279,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (DI)(CX*1), Z26
+	VBROADCASTSS (R8)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -3283,7 +3292,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS (DI)(CX*2), Z27
+	VBROADCASTSS (R8)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -3296,7 +3305,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z22
+	VBROADCASTSS (R9), Z22
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x4e
@@ -3309,7 +3318,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (R8)(CX*1), Z23
+	VBROADCASTSS (R9)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -3322,7 +3331,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R8)(CX*2), Z24
+	VBROADCASTSS (R9)(CX*2), Z24
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x3e
@@ -3378,7 +3387,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(DI), Z22
+	VBROADCASTSS 4(R8), Z22
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x4e
@@ -3391,7 +3400,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(DI)(CX*1), Z23
+	VBROADCASTSS 4(R8)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -3404,7 +3413,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 4(DI)(CX*2), Z24
+	VBROADCASTSS 4(R8)(CX*2), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -3417,7 +3426,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 4(R8), Z25
+	VBROADCASTSS 4(R9), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -3430,7 +3439,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(R8)(CX*1), Z26
+	VBROADCASTSS 4(R9)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -3443,7 +3452,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(R8)(CX*2), Z27
+	VBROADCASTSS 4(R9)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x26
@@ -3499,7 +3508,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 8(DI), Z25
+	VBROADCASTSS 8(R8), Z25
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x36
@@ -3512,7 +3521,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 8(DI)(CX*1), Z26
+	VBROADCASTSS 8(R8)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -3525,7 +3534,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 8(DI)(CX*2), Z27
+	VBROADCASTSS 8(R8)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -3538,7 +3547,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 8(R8), Z22
+	VBROADCASTSS 8(R9), Z22
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x4e
@@ -3551,7 +3560,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 8(R8)(CX*1), Z23
+	VBROADCASTSS 8(R9)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -3564,7 +3573,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 8(R8)(CX*2), Z24
+	VBROADCASTSS 8(R9)(CX*2), Z24
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x3e
@@ -3620,7 +3629,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(DI), Z22
+	VBROADCASTSS 12(R8), Z22
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x4e
@@ -3633,7 +3642,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(DI)(CX*1), Z23
+	VBROADCASTSS 12(R8)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -3646,7 +3655,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 12(DI)(CX*2), Z24
+	VBROADCASTSS 12(R8)(CX*2), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -3659,7 +3668,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 12(R8), Z25
+	VBROADCASTSS 12(R9), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -3672,7 +3681,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(R8)(CX*1), Z26
+	VBROADCASTSS 12(R9)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -3685,7 +3694,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(R8)(CX*2), Z27
+	VBROADCASTSS 12(R9)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x26
@@ -3699,10 +3708,10 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xcd
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
+	ADDQ         $+16, R9
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -3754,7 +3763,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (DI), Z25
+	VBROADCASTSS (R8), Z25
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x36
@@ -3767,7 +3776,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (DI)(CX*1), Z26
+	VBROADCASTSS (R8)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -3780,7 +3789,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS (DI)(CX*2), Z27
+	VBROADCASTSS (R8)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -3793,7 +3802,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z22
+	VBROADCASTSS (R9), Z22
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x4e
@@ -3806,7 +3815,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (R8)(CX*1), Z23
+	VBROADCASTSS (R9)(CX*1), Z23
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x46
@@ -3819,7 +3828,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R8)(CX*2), Z24
+	VBROADCASTSS (R9)(CX*2), Z24
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x3e
@@ -3833,10 +3842,10 @@ one:
 	BYTE         $0x52
 	BYTE         $0xcb
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
+	ADDQ         $+4, R9
 	DECQ         SI
 	JNZ          one
 
@@ -3872,15 +3881,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ10x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ10x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -3901,48 +3911,48 @@ TEXT ·mulBFZ10x2(SB), NOSPLIT, $0-72
 	VPXORD  Z17, Z17, Z17
 	VPXORD  Z18, Z18, Z18
 	VPXORD  Z19, Z19, Z19
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z14
-	VMOVUPS 64(DI), Z15
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z16
-	VMOVUPS 64(DI), Z17
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z18
-	VMOVUPS 64(DI), Z19
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z14
+	VMOVUPS 64(R8), Z15
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z16
+	VMOVUPS 64(R8), Z17
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z18
+	VMOVUPS 64(R8), Z19
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
 	LEAQ (R8)(CX*2), R9
 	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -3990,7 +4000,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (DI), Z27
+	VBROADCASTSS (R8), Z27
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x26
@@ -4003,7 +4013,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (DI)(CX*1), Z28
+	VBROADCASTSS (R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x1e
@@ -4016,7 +4026,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (DI)(CX*2), Z29
+	VBROADCASTSS (R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -4029,7 +4039,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS (R8), Z24
+	VBROADCASTSS (R9), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -4042,7 +4052,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (R8)(CX*1), Z25
+	VBROADCASTSS (R9)(CX*1), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -4055,7 +4065,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (R8)(CX*2), Z26
+	VBROADCASTSS (R9)(CX*2), Z26
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x2e
@@ -4068,7 +4078,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (R9), Z27
+	VBROADCASTSS (R10), Z27
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x26
@@ -4124,7 +4134,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 4(DI), Z25
+	VBROADCASTSS 4(R8), Z25
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x36
@@ -4137,7 +4147,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 4(DI)(CX*1), Z26
+	VBROADCASTSS 4(R8)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -4150,7 +4160,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 4(DI)(CX*2), Z27
+	VBROADCASTSS 4(R8)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -4163,7 +4173,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 4(R8), Z28
+	VBROADCASTSS 4(R9), Z28
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x1e
@@ -4176,7 +4186,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 4(R8)(CX*1), Z29
+	VBROADCASTSS 4(R9)(CX*1), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -4189,7 +4199,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 4(R8)(CX*2), Z24
+	VBROADCASTSS 4(R9)(CX*2), Z24
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x3e
@@ -4202,7 +4212,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 4(R9), Z25
+	VBROADCASTSS 4(R10), Z25
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x36
@@ -4258,7 +4268,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 8(DI), Z29
+	VBROADCASTSS 8(R8), Z29
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x16
@@ -4271,7 +4281,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 8(DI)(CX*1), Z24
+	VBROADCASTSS 8(R8)(CX*1), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -4284,7 +4294,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 8(DI)(CX*2), Z25
+	VBROADCASTSS 8(R8)(CX*2), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -4297,7 +4307,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 8(R8), Z26
+	VBROADCASTSS 8(R9), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -4310,7 +4320,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 8(R8)(CX*1), Z27
+	VBROADCASTSS 8(R9)(CX*1), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -4323,7 +4333,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 8(R8)(CX*2), Z28
+	VBROADCASTSS 8(R9)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x1e
@@ -4336,7 +4346,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 8(R9), Z29
+	VBROADCASTSS 8(R10), Z29
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x16
@@ -4392,7 +4402,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 12(DI), Z27
+	VBROADCASTSS 12(R8), Z27
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x26
@@ -4405,7 +4415,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 12(DI)(CX*1), Z28
+	VBROADCASTSS 12(R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x1e
@@ -4418,7 +4428,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 12(DI)(CX*2), Z29
+	VBROADCASTSS 12(R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -4431,7 +4441,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 12(R8), Z24
+	VBROADCASTSS 12(R9), Z24
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x3e
@@ -4444,7 +4454,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 12(R8)(CX*1), Z25
+	VBROADCASTSS 12(R9)(CX*1), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -4457,7 +4467,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 12(R8)(CX*2), Z26
+	VBROADCASTSS 12(R9)(CX*2), Z26
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x2e
@@ -4470,7 +4480,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 12(R9), Z27
+	VBROADCASTSS 12(R10), Z27
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x26
@@ -4484,11 +4494,11 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xdf
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
 	ADDQ         $+16, R9
+	ADDQ         $+16, R10
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -4540,7 +4550,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (DI), Z25
+	VBROADCASTSS (R8), Z25
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x36
@@ -4553,7 +4563,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (DI)(CX*1), Z26
+	VBROADCASTSS (R8)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -4566,7 +4576,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (DI)(CX*2), Z27
+	VBROADCASTSS (R8)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -4579,7 +4589,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS (R8), Z28
+	VBROADCASTSS (R9), Z28
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x1e
@@ -4592,7 +4602,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (R8)(CX*1), Z29
+	VBROADCASTSS (R9)(CX*1), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -4605,7 +4615,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (R8)(CX*2), Z24
+	VBROADCASTSS (R9)(CX*2), Z24
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x3e
@@ -4618,7 +4628,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (R9), Z25
+	VBROADCASTSS (R10), Z25
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x36
@@ -4632,11 +4642,11 @@ one:
 	BYTE         $0x52
 	BYTE         $0xdd
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
 	ADDQ         $+4, R9
+	ADDQ         $+4, R10
 	DECQ         SI
 	JNZ          one
 
@@ -4675,15 +4685,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ11x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ11x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -4706,51 +4717,51 @@ TEXT ·mulBFZ11x2(SB), NOSPLIT, $0-72
 	VPXORD  Z19, Z19, Z19
 	VPXORD  Z20, Z20, Z20
 	VPXORD  Z21, Z21, Z21
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z14
-	VMOVUPS 64(DI), Z15
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z16
-	VMOVUPS 64(DI), Z17
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z18
-	VMOVUPS 64(DI), Z19
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z20
-	VMOVUPS 64(DI), Z21
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z14
+	VMOVUPS 64(R8), Z15
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z16
+	VMOVUPS 64(R8), Z17
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z18
+	VMOVUPS 64(R8), Z19
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z20
+	VMOVUPS 64(R8), Z21
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
 	LEAQ (R8)(CX*2), R9
 	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -4798,7 +4809,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS (DI), Z29
+	VBROADCASTSS (R8), Z29
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x16
@@ -4811,7 +4822,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (DI)(CX*1), Z30
+	VBROADCASTSS (R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x0e
@@ -4824,7 +4835,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS (DI)(CX*2), Z31
+	VBROADCASTSS (R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x06
@@ -4837,7 +4848,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R8), Z26
+	VBROADCASTSS (R9), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -4850,7 +4861,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS (R8)(CX*1), Z27
+	VBROADCASTSS (R9)(CX*1), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -4863,7 +4874,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (R8)(CX*2), Z28
+	VBROADCASTSS (R9)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x1e
@@ -4876,7 +4887,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS (R9), Z29
+	VBROADCASTSS (R10), Z29
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x16
@@ -4889,7 +4900,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R9)(CX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x0e
@@ -4945,7 +4956,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 4(DI), Z28
+	VBROADCASTSS 4(R8), Z28
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x1e
@@ -4958,7 +4969,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 4(DI)(CX*1), Z29
+	VBROADCASTSS 4(R8)(CX*1), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -4971,7 +4982,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 4(DI)(CX*2), Z30
+	VBROADCASTSS 4(R8)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -4984,7 +4995,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 4(R8), Z31
+	VBROADCASTSS 4(R9), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -4997,7 +5008,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 4(R8)(CX*1), Z26
+	VBROADCASTSS 4(R9)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x2e
@@ -5010,7 +5021,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 4(R8)(CX*2), Z27
+	VBROADCASTSS 4(R9)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x26
@@ -5023,7 +5034,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 4(R9), Z28
+	VBROADCASTSS 4(R10), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -5036,7 +5047,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 4(R9)(CX*1), Z29
+	VBROADCASTSS 4(R10)(CX*1), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -5092,7 +5103,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 8(DI), Z27
+	VBROADCASTSS 8(R8), Z27
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x26
@@ -5105,7 +5116,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 8(DI)(CX*1), Z28
+	VBROADCASTSS 8(R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x1e
@@ -5118,7 +5129,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 8(DI)(CX*2), Z29
+	VBROADCASTSS 8(R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -5131,7 +5142,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 8(R8), Z30
+	VBROADCASTSS 8(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x0e
@@ -5144,7 +5155,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS 8(R8)(CX*1), Z31
+	VBROADCASTSS 8(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x06
@@ -5157,7 +5168,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 8(R8)(CX*2), Z26
+	VBROADCASTSS 8(R9)(CX*2), Z26
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x2e
@@ -5170,7 +5181,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS 8(R9), Z27
+	VBROADCASTSS 8(R10), Z27
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x26
@@ -5183,7 +5194,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 8(R9)(CX*1), Z28
+	VBROADCASTSS 8(R10)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x1e
@@ -5239,7 +5250,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 12(DI), Z26
+	VBROADCASTSS 12(R8), Z26
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x2e
@@ -5252,7 +5263,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 12(DI)(CX*1), Z27
+	VBROADCASTSS 12(R8)(CX*1), Z27
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x26
@@ -5265,7 +5276,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 12(DI)(CX*2), Z28
+	VBROADCASTSS 12(R8)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x1e
@@ -5278,7 +5289,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 12(R8), Z29
+	VBROADCASTSS 12(R9), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -5291,7 +5302,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 12(R8)(CX*1), Z30
+	VBROADCASTSS 12(R9)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -5304,7 +5315,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 12(R8)(CX*2), Z31
+	VBROADCASTSS 12(R9)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -5317,7 +5328,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 12(R9), Z26
+	VBROADCASTSS 12(R10), Z26
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x2e
@@ -5330,7 +5341,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 12(R9)(CX*1), Z27
+	VBROADCASTSS 12(R10)(CX*1), Z27
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x26
@@ -5344,11 +5355,11 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xe9
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
 	ADDQ         $+16, R9
+	ADDQ         $+16, R10
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -5400,7 +5411,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS (DI), Z31
+	VBROADCASTSS (R8), Z31
 	BYTE         $0x62
 	BYTE         $0xb2
 	BYTE         $0x06
@@ -5413,7 +5424,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (DI)(CX*1), Z26
+	VBROADCASTSS (R8)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x2e
@@ -5426,7 +5437,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS (DI)(CX*2), Z27
+	VBROADCASTSS (R8)(CX*2), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -5439,7 +5450,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R8), Z28
+	VBROADCASTSS (R9), Z28
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x1e
@@ -5452,7 +5463,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xef
-	VBROADCASTSS (R8)(CX*1), Z29
+	VBROADCASTSS (R9)(CX*1), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -5465,7 +5476,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (R8)(CX*2), Z30
+	VBROADCASTSS (R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x0e
@@ -5478,7 +5489,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcf
-	VBROADCASTSS (R9), Z31
+	VBROADCASTSS (R10), Z31
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x06
@@ -5491,7 +5502,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R9)(CX*1), Z26
+	VBROADCASTSS (R10)(CX*1), Z26
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x2e
@@ -5505,11 +5516,11 @@ one:
 	BYTE         $0x52
 	BYTE         $0xef
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
 	ADDQ         $+4, R9
+	ADDQ         $+4, R10
 	DECQ         SI
 	JNZ          one
 
@@ -5551,15 +5562,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ12x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ12x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -5584,54 +5596,54 @@ TEXT ·mulBFZ12x2(SB), NOSPLIT, $0-72
 	VPXORD  Z21, Z21, Z21
 	VPXORD  Z22, Z22, Z22
 	VPXORD  Z23, Z23, Z23
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z14
-	VMOVUPS 64(DI), Z15
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z16
-	VMOVUPS 64(DI), Z17
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z18
-	VMOVUPS 64(DI), Z19
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z20
-	VMOVUPS 64(DI), Z21
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z22
-	VMOVUPS 64(DI), Z23
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z14
+	VMOVUPS 64(R8), Z15
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z16
+	VMOVUPS 64(R8), Z17
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z18
+	VMOVUPS 64(R8), Z19
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z20
+	VMOVUPS 64(R8), Z21
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z22
+	VMOVUPS 64(R8), Z23
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
 	LEAQ (R8)(CX*2), R9
 	ADDQ CX, R9
+	LEAQ (R9)(CX*2), R10
+	ADDQ CX, R10
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -5679,7 +5691,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (DI), Z31
+	VBROADCASTSS (R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -5692,7 +5704,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS (DI)(CX*1), Z28
+	VBROADCASTSS (R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x1e
@@ -5705,7 +5717,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS (DI)(CX*2), Z29
+	VBROADCASTSS (R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -5718,7 +5730,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS (R8), Z30
+	VBROADCASTSS (R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -5731,7 +5743,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (R8)(CX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -5744,7 +5756,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS (R8)(CX*2), Z28
+	VBROADCASTSS (R9)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -5757,7 +5769,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS (R9), Z29
+	VBROADCASTSS (R10), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -5770,7 +5782,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS (R9)(CX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -5783,7 +5795,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (R9)(CX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -5839,7 +5851,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 4(DI), Z31
+	VBROADCASTSS 4(R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -5852,7 +5864,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 4(DI)(CX*1), Z28
+	VBROADCASTSS 4(R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x1e
@@ -5865,7 +5877,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 4(DI)(CX*2), Z29
+	VBROADCASTSS 4(R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -5878,7 +5890,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 4(R8), Z30
+	VBROADCASTSS 4(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -5891,7 +5903,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 4(R8)(CX*1), Z31
+	VBROADCASTSS 4(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -5904,7 +5916,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 4(R8)(CX*2), Z28
+	VBROADCASTSS 4(R9)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -5917,7 +5929,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 4(R9), Z29
+	VBROADCASTSS 4(R10), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -5930,7 +5942,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 4(R9)(CX*1), Z30
+	VBROADCASTSS 4(R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -5943,7 +5955,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 4(R9)(CX*2), Z31
+	VBROADCASTSS 4(R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -5999,7 +6011,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 8(DI), Z31
+	VBROADCASTSS 8(R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -6012,7 +6024,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 8(DI)(CX*1), Z28
+	VBROADCASTSS 8(R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x1e
@@ -6025,7 +6037,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 8(DI)(CX*2), Z29
+	VBROADCASTSS 8(R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -6038,7 +6050,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 8(R8), Z30
+	VBROADCASTSS 8(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -6051,7 +6063,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 8(R8)(CX*1), Z31
+	VBROADCASTSS 8(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -6064,7 +6076,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS 8(R8)(CX*2), Z28
+	VBROADCASTSS 8(R9)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -6077,7 +6089,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS 8(R9), Z29
+	VBROADCASTSS 8(R10), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -6090,7 +6102,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS 8(R9)(CX*1), Z30
+	VBROADCASTSS 8(R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -6103,7 +6115,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS 8(R9)(CX*2), Z31
+	VBROADCASTSS 8(R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -6159,7 +6171,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 12(DI), Z31
+	VBROADCASTSS 12(R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -6172,7 +6184,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 12(DI)(CX*1), Z28
+	VBROADCASTSS 12(R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x1e
@@ -6185,7 +6197,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 12(DI)(CX*2), Z29
+	VBROADCASTSS 12(R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -6198,7 +6210,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 12(R8), Z30
+	VBROADCASTSS 12(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -6211,7 +6223,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 12(R8)(CX*1), Z31
+	VBROADCASTSS 12(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -6224,7 +6236,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 12(R8)(CX*2), Z28
+	VBROADCASTSS 12(R9)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -6237,7 +6249,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 12(R9), Z29
+	VBROADCASTSS 12(R10), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -6250,7 +6262,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 12(R9)(CX*1), Z30
+	VBROADCASTSS 12(R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -6263,7 +6275,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 12(R9)(CX*2), Z31
+	VBROADCASTSS 12(R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -6277,11 +6289,11 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
 	ADDQ         $+16, R9
+	ADDQ         $+16, R10
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -6333,7 +6345,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (DI), Z31
+	VBROADCASTSS (R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -6346,7 +6358,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS (DI)(CX*1), Z28
+	VBROADCASTSS (R8)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x1e
@@ -6359,7 +6371,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS (DI)(CX*2), Z29
+	VBROADCASTSS (R8)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -6372,7 +6384,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS (R8), Z30
+	VBROADCASTSS (R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -6385,7 +6397,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (R8)(CX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -6398,7 +6410,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xf9
-	VBROADCASTSS (R8)(CX*2), Z28
+	VBROADCASTSS (R9)(CX*2), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -6411,7 +6423,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xc9
-	VBROADCASTSS (R9), Z29
+	VBROADCASTSS (R10), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -6424,7 +6436,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xd9
-	VBROADCASTSS (R9)(CX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -6437,7 +6449,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xe9
-	VBROADCASTSS (R9)(CX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -6451,11 +6463,11 @@ one:
 	BYTE         $0x52
 	BYTE         $0xf9
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
 	ADDQ         $+4, R9
+	ADDQ         $+4, R10
 	DECQ         SI
 	JNZ          one
 
@@ -6500,15 +6512,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ13x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ13x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -6535,59 +6548,59 @@ TEXT ·mulBFZ13x2(SB), NOSPLIT, $0-72
 	VPXORD  Z23, Z23, Z23
 	VPXORD  Z24, Z24, Z24
 	VPXORD  Z25, Z25, Z25
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z14
-	VMOVUPS 64(DI), Z15
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z16
-	VMOVUPS 64(DI), Z17
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z18
-	VMOVUPS 64(DI), Z19
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z20
-	VMOVUPS 64(DI), Z21
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z22
-	VMOVUPS 64(DI), Z23
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z24
-	VMOVUPS 64(DI), Z25
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z14
+	VMOVUPS 64(R8), Z15
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z16
+	VMOVUPS 64(R8), Z17
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z18
+	VMOVUPS 64(R8), Z19
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z20
+	VMOVUPS 64(R8), Z21
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z22
+	VMOVUPS 64(R8), Z23
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z24
+	VMOVUPS 64(R8), Z25
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
 	LEAQ (R8)(CX*2), R9
 	ADDQ CX, R9
 	LEAQ (R9)(CX*2), R10
 	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -6635,7 +6648,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (DI), Z31
+	VBROADCASTSS (R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -6648,7 +6661,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (DI)(CX*1), Z30
+	VBROADCASTSS (R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -6661,7 +6674,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS (DI)(CX*2), Z31
+	VBROADCASTSS (R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -6674,7 +6687,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z30
+	VBROADCASTSS (R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -6687,7 +6700,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (R8)(CX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -6700,7 +6713,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R8)(CX*2), Z30
+	VBROADCASTSS (R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -6713,7 +6726,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS (R9), Z31
+	VBROADCASTSS (R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -6726,7 +6739,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R9)(CX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -6739,7 +6752,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (R9)(CX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -6752,7 +6765,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R10), Z30
+	VBROADCASTSS (R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -6808,7 +6821,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(DI), Z30
+	VBROADCASTSS 4(R8), Z30
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x0e
@@ -6821,7 +6834,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(DI)(CX*1), Z31
+	VBROADCASTSS 4(R8)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -6834,7 +6847,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 4(DI)(CX*2), Z30
+	VBROADCASTSS 4(R8)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -6847,7 +6860,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 4(R8), Z31
+	VBROADCASTSS 4(R9), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -6860,7 +6873,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(R8)(CX*1), Z30
+	VBROADCASTSS 4(R9)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -6873,7 +6886,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(R8)(CX*2), Z31
+	VBROADCASTSS 4(R9)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -6886,7 +6899,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 4(R9), Z30
+	VBROADCASTSS 4(R10), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -6899,7 +6912,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 4(R9)(CX*1), Z31
+	VBROADCASTSS 4(R10)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -6912,7 +6925,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(R9)(CX*2), Z30
+	VBROADCASTSS 4(R10)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -6925,7 +6938,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(R10), Z31
+	VBROADCASTSS 4(R11), Z31
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x06
@@ -6981,7 +6994,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 8(DI), Z31
+	VBROADCASTSS 8(R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -6994,7 +7007,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 8(DI)(CX*1), Z30
+	VBROADCASTSS 8(R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7007,7 +7020,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 8(DI)(CX*2), Z31
+	VBROADCASTSS 8(R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7020,7 +7033,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 8(R8), Z30
+	VBROADCASTSS 8(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7033,7 +7046,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 8(R8)(CX*1), Z31
+	VBROADCASTSS 8(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7046,7 +7059,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 8(R8)(CX*2), Z30
+	VBROADCASTSS 8(R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7059,7 +7072,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS 8(R9), Z31
+	VBROADCASTSS 8(R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7072,7 +7085,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 8(R9)(CX*1), Z30
+	VBROADCASTSS 8(R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7085,7 +7098,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS 8(R9)(CX*2), Z31
+	VBROADCASTSS 8(R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7098,7 +7111,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 8(R10), Z30
+	VBROADCASTSS 8(R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -7154,7 +7167,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(DI), Z30
+	VBROADCASTSS 12(R8), Z30
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x0e
@@ -7167,7 +7180,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(DI)(CX*1), Z31
+	VBROADCASTSS 12(R8)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7180,7 +7193,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 12(DI)(CX*2), Z30
+	VBROADCASTSS 12(R8)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7193,7 +7206,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 12(R8), Z31
+	VBROADCASTSS 12(R9), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7206,7 +7219,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(R8)(CX*1), Z30
+	VBROADCASTSS 12(R9)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7219,7 +7232,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(R8)(CX*2), Z31
+	VBROADCASTSS 12(R9)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7232,7 +7245,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 12(R9), Z30
+	VBROADCASTSS 12(R10), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7245,7 +7258,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 12(R9)(CX*1), Z31
+	VBROADCASTSS 12(R10)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7258,7 +7271,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(R9)(CX*2), Z30
+	VBROADCASTSS 12(R10)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7271,7 +7284,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(R10), Z31
+	VBROADCASTSS 12(R11), Z31
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x06
@@ -7285,12 +7298,12 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xcd
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
 	ADDQ         $+16, R9
 	ADDQ         $+16, R10
+	ADDQ         $+16, R11
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -7342,7 +7355,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (DI), Z31
+	VBROADCASTSS (R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -7355,7 +7368,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (DI)(CX*1), Z30
+	VBROADCASTSS (R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7368,7 +7381,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS (DI)(CX*2), Z31
+	VBROADCASTSS (R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7381,7 +7394,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z30
+	VBROADCASTSS (R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7394,7 +7407,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (R8)(CX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7407,7 +7420,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R8)(CX*2), Z30
+	VBROADCASTSS (R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7420,7 +7433,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcb
-	VBROADCASTSS (R9), Z31
+	VBROADCASTSS (R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7433,7 +7446,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R9)(CX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7446,7 +7459,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xeb
-	VBROADCASTSS (R9)(CX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7459,7 +7472,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R10), Z30
+	VBROADCASTSS (R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -7473,12 +7486,12 @@ one:
 	BYTE         $0x52
 	BYTE         $0xcb
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
 	ADDQ         $+4, R9
 	ADDQ         $+4, R10
+	ADDQ         $+4, R11
 	DECQ         SI
 	JNZ          one
 
@@ -7526,15 +7539,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ14x2(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ14x2(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
 	MOVQ    pf+64(FP), BX
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    k+48(FP), SI
+	MOVQ    pfs+72(FP), DI
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -7563,62 +7577,62 @@ TEXT ·mulBFZ14x2(SB), NOSPLIT, $0-72
 	VPXORD  Z25, Z25, Z25
 	VPXORD  Z26, Z26, Z26
 	VPXORD  Z27, Z27, Z27
-	MOVQ    c+32(FP), DI
-	MOVQ    ldc+40(FP), R8
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R8
+	MOVQ    ldc+40(FP), R9
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (DI), Z0
-	VMOVUPS 64(DI), Z1
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z2
-	VMOVUPS 64(DI), Z3
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z4
-	VMOVUPS 64(DI), Z5
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z6
-	VMOVUPS 64(DI), Z7
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z8
-	VMOVUPS 64(DI), Z9
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z10
-	VMOVUPS 64(DI), Z11
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z12
-	VMOVUPS 64(DI), Z13
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z14
-	VMOVUPS 64(DI), Z15
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z16
-	VMOVUPS 64(DI), Z17
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z18
-	VMOVUPS 64(DI), Z19
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z20
-	VMOVUPS 64(DI), Z21
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z22
-	VMOVUPS 64(DI), Z23
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z24
-	VMOVUPS 64(DI), Z25
-	ADDQ    R8, DI
-	VMOVUPS (DI), Z26
-	VMOVUPS 64(DI), Z27
+	VMOVUPS (R8), Z0
+	VMOVUPS 64(R8), Z1
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z2
+	VMOVUPS 64(R8), Z3
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z4
+	VMOVUPS 64(R8), Z5
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z6
+	VMOVUPS 64(R8), Z7
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z8
+	VMOVUPS 64(R8), Z9
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z10
+	VMOVUPS 64(R8), Z11
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z12
+	VMOVUPS 64(R8), Z13
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z14
+	VMOVUPS 64(R8), Z15
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z16
+	VMOVUPS 64(R8), Z17
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z18
+	VMOVUPS 64(R8), Z19
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z20
+	VMOVUPS 64(R8), Z21
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z22
+	VMOVUPS 64(R8), Z23
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z24
+	VMOVUPS 64(R8), Z25
+	ADDQ    R9, R8
+	VMOVUPS (R8), Z26
+	VMOVUPS 64(R8), Z27
 
 zero:
-	LEAQ (AX)(CX*2), DI
-	ADDQ CX, DI
-	LEAQ (DI)(CX*2), R8
+	LEAQ (AX)(CX*2), R8
 	ADDQ CX, R8
 	LEAQ (R8)(CX*2), R9
 	ADDQ CX, R9
 	LEAQ (R9)(CX*2), R10
 	ADDQ CX, R10
+	LEAQ (R10)(CX*2), R11
+	ADDQ CX, R11
 	SUBQ $0x04, SI
 	JL   tail
 
@@ -7666,7 +7680,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (DI), Z31
+	VBROADCASTSS (R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -7679,7 +7693,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (DI)(CX*1), Z30
+	VBROADCASTSS (R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7692,7 +7706,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (DI)(CX*2), Z31
+	VBROADCASTSS (R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7705,7 +7719,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS (R8), Z30
+	VBROADCASTSS (R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7718,7 +7732,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (R8)(CX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7731,7 +7745,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (R8)(CX*2), Z30
+	VBROADCASTSS (R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7744,7 +7758,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (R9), Z31
+	VBROADCASTSS (R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7757,7 +7771,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS (R9)(CX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7770,7 +7784,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (R9)(CX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7783,7 +7797,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (R10), Z30
+	VBROADCASTSS (R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -7796,7 +7810,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (R10)(CX*1), Z31
+	VBROADCASTSS (R11)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x06
@@ -7852,7 +7866,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(DI), Z31
+	VBROADCASTSS 4(R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -7865,7 +7879,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(DI)(CX*1), Z30
+	VBROADCASTSS 4(R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7878,7 +7892,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 4(DI)(CX*2), Z31
+	VBROADCASTSS 4(R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7891,7 +7905,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 4(R8), Z30
+	VBROADCASTSS 4(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -7904,7 +7918,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(R8)(CX*1), Z31
+	VBROADCASTSS 4(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -7917,7 +7931,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(R8)(CX*2), Z30
+	VBROADCASTSS 4(R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7930,7 +7944,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 4(R9), Z31
+	VBROADCASTSS 4(R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7943,7 +7957,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 4(R9)(CX*1), Z30
+	VBROADCASTSS 4(R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -7956,7 +7970,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 4(R9)(CX*2), Z31
+	VBROADCASTSS 4(R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -7969,7 +7983,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 4(R10), Z30
+	VBROADCASTSS 4(R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -7982,7 +7996,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 4(R10)(CX*1), Z31
+	VBROADCASTSS 4(R11)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x06
@@ -8038,7 +8052,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 8(DI), Z31
+	VBROADCASTSS 8(R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -8051,7 +8065,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 8(DI)(CX*1), Z30
+	VBROADCASTSS 8(R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -8064,7 +8078,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 8(DI)(CX*2), Z31
+	VBROADCASTSS 8(R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -8077,7 +8091,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 8(R8), Z30
+	VBROADCASTSS 8(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -8090,7 +8104,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 8(R8)(CX*1), Z31
+	VBROADCASTSS 8(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -8103,7 +8117,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 8(R8)(CX*2), Z30
+	VBROADCASTSS 8(R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -8116,7 +8130,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 8(R9), Z31
+	VBROADCASTSS 8(R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -8129,7 +8143,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 8(R9)(CX*1), Z30
+	VBROADCASTSS 8(R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -8142,7 +8156,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 8(R9)(CX*2), Z31
+	VBROADCASTSS 8(R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -8155,7 +8169,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 8(R10), Z30
+	VBROADCASTSS 8(R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -8168,7 +8182,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 8(R10)(CX*1), Z31
+	VBROADCASTSS 8(R11)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x06
@@ -8224,7 +8238,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(DI), Z31
+	VBROADCASTSS 12(R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -8237,7 +8251,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(DI)(CX*1), Z30
+	VBROADCASTSS 12(R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -8250,7 +8264,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 12(DI)(CX*2), Z31
+	VBROADCASTSS 12(R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -8263,7 +8277,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 12(R8), Z30
+	VBROADCASTSS 12(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -8276,7 +8290,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(R8)(CX*1), Z31
+	VBROADCASTSS 12(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -8289,7 +8303,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(R8)(CX*2), Z30
+	VBROADCASTSS 12(R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -8302,7 +8316,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 12(R9), Z31
+	VBROADCASTSS 12(R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -8315,7 +8329,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS 12(R9)(CX*1), Z30
+	VBROADCASTSS 12(R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -8328,7 +8342,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS 12(R9)(CX*2), Z31
+	VBROADCASTSS 12(R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -8341,7 +8355,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS 12(R10), Z30
+	VBROADCASTSS 12(R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -8354,7 +8368,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS 12(R10)(CX*1), Z31
+	VBROADCASTSS 12(R11)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x06
@@ -8368,12 +8382,12 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xdd
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(DI*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, DI
 	ADDQ         $+16, R8
 	ADDQ         $+16, R9
 	ADDQ         $+16, R10
+	ADDQ         $+16, R11
 	SUBQ         $0x04, SI
 	JGE          loop
 
@@ -8425,7 +8439,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (DI), Z31
+	VBROADCASTSS (R8), Z31
 	BYTE         $0x62
 	BYTE         $0x92
 	BYTE         $0x06
@@ -8438,7 +8452,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (DI)(CX*1), Z30
+	VBROADCASTSS (R8)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -8451,7 +8465,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (DI)(CX*2), Z31
+	VBROADCASTSS (R8)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -8464,7 +8478,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS (R8), Z30
+	VBROADCASTSS (R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -8477,7 +8491,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (R8)(CX*1), Z31
+	VBROADCASTSS (R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -8490,7 +8504,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (R8)(CX*2), Z30
+	VBROADCASTSS (R9)(CX*2), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -8503,7 +8517,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (R9), Z31
+	VBROADCASTSS (R10), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -8516,7 +8530,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdd
-	VBROADCASTSS (R9)(CX*1), Z30
+	VBROADCASTSS (R10)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -8529,7 +8543,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xed
-	VBROADCASTSS (R9)(CX*2), Z31
+	VBROADCASTSS (R10)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -8542,7 +8556,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfd
-	VBROADCASTSS (R10), Z30
+	VBROADCASTSS (R11), Z30
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x0e
@@ -8555,7 +8569,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xcd
-	VBROADCASTSS (R10)(CX*1), Z31
+	VBROADCASTSS (R11)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x02
 	BYTE         $0x06
@@ -8569,12 +8583,12 @@ one:
 	BYTE         $0x52
 	BYTE         $0xdd
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(DI*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, DI
 	ADDQ         $+4, R8
 	ADDQ         $+4, R9
 	ADDQ         $+4, R10
+	ADDQ         $+4, R11
 	DECQ         SI
 	JNZ          one
 
@@ -8625,9 +8639,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ1x8(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ1x8(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    w+16(FP), CX
 	MOVQ    pf+64(FP), DX
@@ -8635,6 +8649,7 @@ TEXT ·mulBFZ1x8(SB), NOSPLIT, $0-72
 	MOVQ    wstride+24(FP), BX
 	LEAQ    (BX)(BX*2), SI
 	MOVQ    k+48(FP), DI
+	MOVQ    pfs+72(FP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -8643,19 +8658,19 @@ TEXT ·mulBFZ1x8(SB), NOSPLIT, $0-72
 	VPXORD  Z5, Z5, Z5
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
-	MOVQ    c+32(FP), R8
-	MOVQ    ldc+40(FP), R9
-	MOVQ    resume+56(FP), R9
-	TESTQ   R9, R9
+	MOVQ    c+32(FP), R9
+	MOVQ    ldc+40(FP), R10
+	MOVQ    resume+56(FP), R10
+	TESTQ   R10, R10
 	JZ      zero
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	VMOVUPS 256(R8), Z4
-	VMOVUPS 320(R8), Z5
-	VMOVUPS 384(R8), Z6
-	VMOVUPS 448(R8), Z7
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	VMOVUPS 256(R9), Z4
+	VMOVUPS 320(R9), Z5
+	VMOVUPS 384(R9), Z6
+	VMOVUPS 448(R9), Z7
 
 zero:
 	SUBQ $0x04, DI
@@ -8923,7 +8938,7 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xf9
 	ADDQ         $+512, CX
-	ADDQ         $+512, DX
+	LEAQ         (DX)(R8*4), DX
 	ADDQ         $+16, AX
 	SUBQ         $0x04, DI
 	JGE          loop
@@ -8999,7 +9014,7 @@ one:
 	BYTE         $0x52
 	BYTE         $0xf9
 	ADDQ         $+128, CX
-	ADDQ         $+128, DX
+	LEAQ         (DX)(R8*1), DX
 	ADDQ         $+4, AX
 	DECQ         DI
 	JNZ          one
@@ -9017,9 +9032,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ2x8(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ2x8(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
@@ -9028,6 +9043,7 @@ TEXT ·mulBFZ2x8(SB), NOSPLIT, $0-72
 	MOVQ    wstride+24(FP), SI
 	LEAQ    (SI)(SI*2), DI
 	MOVQ    k+48(FP), R8
+	MOVQ    pfs+72(FP), R9
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -9044,28 +9060,28 @@ TEXT ·mulBFZ2x8(SB), NOSPLIT, $0-72
 	VPXORD  Z13, Z13, Z13
 	VPXORD  Z14, Z14, Z14
 	VPXORD  Z15, Z15, Z15
-	MOVQ    c+32(FP), R9
-	MOVQ    ldc+40(FP), R10
-	MOVQ    resume+56(FP), R11
-	TESTQ   R11, R11
+	MOVQ    c+32(FP), R10
+	MOVQ    ldc+40(FP), R11
+	MOVQ    resume+56(FP), R12
+	TESTQ   R12, R12
 	JZ      zero
-	VMOVUPS (R9), Z0
-	VMOVUPS 64(R9), Z1
-	VMOVUPS 128(R9), Z2
-	VMOVUPS 192(R9), Z3
-	VMOVUPS 256(R9), Z4
-	VMOVUPS 320(R9), Z5
-	VMOVUPS 384(R9), Z6
-	VMOVUPS 448(R9), Z7
-	ADDQ    R10, R9
-	VMOVUPS (R9), Z8
-	VMOVUPS 64(R9), Z9
-	VMOVUPS 128(R9), Z10
-	VMOVUPS 192(R9), Z11
-	VMOVUPS 256(R9), Z12
-	VMOVUPS 320(R9), Z13
-	VMOVUPS 384(R9), Z14
-	VMOVUPS 448(R9), Z15
+	VMOVUPS (R10), Z0
+	VMOVUPS 64(R10), Z1
+	VMOVUPS 128(R10), Z2
+	VMOVUPS 192(R10), Z3
+	VMOVUPS 256(R10), Z4
+	VMOVUPS 320(R10), Z5
+	VMOVUPS 384(R10), Z6
+	VMOVUPS 448(R10), Z7
+	ADDQ    R11, R10
+	VMOVUPS (R10), Z8
+	VMOVUPS 64(R10), Z9
+	VMOVUPS 128(R10), Z10
+	VMOVUPS 192(R10), Z11
+	VMOVUPS 256(R10), Z12
+	VMOVUPS 320(R10), Z13
+	VMOVUPS 384(R10), Z14
+	VMOVUPS 448(R10), Z15
 
 zero:
 	SUBQ $0x04, R8
@@ -9529,7 +9545,7 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(R9*4), BX
 	ADDQ         $+16, AX
 	SUBQ         $0x04, R8
 	JGE          loop
@@ -9654,7 +9670,7 @@ one:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(R9*1), BX
 	ADDQ         $+4, AX
 	DECQ         R8
 	JNZ          one
@@ -9682,9 +9698,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ3x4(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ3x4(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
@@ -9692,6 +9708,7 @@ TEXT ·mulBFZ3x4(SB), NOSPLIT, $0-72
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    wstride+24(FP), SI
 	MOVQ    k+48(FP), DI
+	MOVQ    pfs+72(FP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -9704,25 +9721,25 @@ TEXT ·mulBFZ3x4(SB), NOSPLIT, $0-72
 	VPXORD  Z9, Z9, Z9
 	VPXORD  Z10, Z10, Z10
 	VPXORD  Z11, Z11, Z11
-	MOVQ    c+32(FP), R8
-	MOVQ    ldc+40(FP), R9
-	MOVQ    resume+56(FP), R10
-	TESTQ   R10, R10
+	MOVQ    c+32(FP), R9
+	MOVQ    ldc+40(FP), R10
+	MOVQ    resume+56(FP), R11
+	TESTQ   R11, R11
 	JZ      zero
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	VMOVUPS 128(R8), Z6
-	VMOVUPS 192(R8), Z7
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	VMOVUPS 128(R8), Z10
-	VMOVUPS 192(R8), Z11
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z7
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
+	VMOVUPS 128(R9), Z10
+	VMOVUPS 192(R9), Z11
 
 zero:
 	SUBQ $0x04, DI
@@ -10062,7 +10079,7 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xd9
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(R8*4), BX
 	ADDQ         $+16, AX
 	SUBQ         $0x04, DI
 	JGE          loop
@@ -10156,7 +10173,7 @@ one:
 	BYTE         $0x52
 	BYTE         $0xdd
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(R8*1), BX
 	ADDQ         $+4, AX
 	DECQ         DI
 	JNZ          one
@@ -10181,9 +10198,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ4x4(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ4x4(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
@@ -10191,6 +10208,7 @@ TEXT ·mulBFZ4x4(SB), NOSPLIT, $0-72
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    wstride+24(FP), SI
 	MOVQ    k+48(FP), DI
+	MOVQ    pfs+72(FP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -10207,34 +10225,34 @@ TEXT ·mulBFZ4x4(SB), NOSPLIT, $0-72
 	VPXORD  Z13, Z13, Z13
 	VPXORD  Z14, Z14, Z14
 	VPXORD  Z15, Z15, Z15
-	MOVQ    c+32(FP), R8
-	MOVQ    ldc+40(FP), R9
-	MOVQ    resume+56(FP), R10
-	TESTQ   R10, R10
+	MOVQ    c+32(FP), R9
+	MOVQ    ldc+40(FP), R10
+	MOVQ    resume+56(FP), R11
+	TESTQ   R11, R11
 	JZ      zero
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	VMOVUPS 128(R8), Z6
-	VMOVUPS 192(R8), Z7
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	VMOVUPS 128(R8), Z10
-	VMOVUPS 192(R8), Z11
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
-	VMOVUPS 128(R8), Z14
-	VMOVUPS 192(R8), Z15
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z7
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
+	VMOVUPS 128(R9), Z10
+	VMOVUPS 192(R9), Z11
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z12
+	VMOVUPS 64(R9), Z13
+	VMOVUPS 128(R9), Z14
+	VMOVUPS 192(R9), Z15
 
 zero:
-	LEAQ (AX)(CX*2), R8
-	ADDQ CX, R8
+	LEAQ (AX)(CX*2), R9
+	ADDQ CX, R9
 	SUBQ $0x04, DI
 	JL   tail
 
@@ -10322,7 +10340,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z27
+	VBROADCASTSS (R9), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -10430,7 +10448,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 4(R8), Z25
+	VBROADCASTSS 4(R9), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -10538,7 +10556,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 8(R8), Z29
+	VBROADCASTSS 8(R9), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -10646,7 +10664,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 12(R8), Z27
+	VBROADCASTSS 12(R9), Z27
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x26
@@ -10672,9 +10690,9 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xff
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(R8*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, R8
+	ADDQ         $+16, R9
 	SUBQ         $0x04, DI
 	JGE          loop
 
@@ -10766,7 +10784,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z25
+	VBROADCASTSS (R9), Z25
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x36
@@ -10792,9 +10810,9 @@ one:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(R8*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, R8
+	ADDQ         $+4, R9
 	DECQ         DI
 	JNZ          one
 
@@ -10823,9 +10841,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ5x4(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ5x4(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
@@ -10833,6 +10851,7 @@ TEXT ·mulBFZ5x4(SB), NOSPLIT, $0-72
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    wstride+24(FP), SI
 	MOVQ    k+48(FP), DI
+	MOVQ    pfs+72(FP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -10853,39 +10872,39 @@ TEXT ·mulBFZ5x4(SB), NOSPLIT, $0-72
 	VPXORD  Z17, Z17, Z17
 	VPXORD  Z18, Z18, Z18
 	VPXORD  Z19, Z19, Z19
-	MOVQ    c+32(FP), R8
-	MOVQ    ldc+40(FP), R9
-	MOVQ    resume+56(FP), R10
-	TESTQ   R10, R10
+	MOVQ    c+32(FP), R9
+	MOVQ    ldc+40(FP), R10
+	MOVQ    resume+56(FP), R11
+	TESTQ   R11, R11
 	JZ      zero
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	VMOVUPS 128(R8), Z6
-	VMOVUPS 192(R8), Z7
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	VMOVUPS 128(R8), Z10
-	VMOVUPS 192(R8), Z11
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
-	VMOVUPS 128(R8), Z14
-	VMOVUPS 192(R8), Z15
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z16
-	VMOVUPS 64(R8), Z17
-	VMOVUPS 128(R8), Z18
-	VMOVUPS 192(R8), Z19
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z7
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
+	VMOVUPS 128(R9), Z10
+	VMOVUPS 192(R9), Z11
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z12
+	VMOVUPS 64(R9), Z13
+	VMOVUPS 128(R9), Z14
+	VMOVUPS 192(R9), Z15
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z16
+	VMOVUPS 64(R9), Z17
+	VMOVUPS 128(R9), Z18
+	VMOVUPS 192(R9), Z19
 
 zero:
-	LEAQ (AX)(CX*2), R8
-	ADDQ CX, R8
+	LEAQ (AX)(CX*2), R9
+	ADDQ CX, R9
 	SUBQ $0x04, DI
 	JL   tail
 
@@ -10973,7 +10992,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R8), Z31
+	VBROADCASTSS (R9), Z31
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x06
@@ -10998,7 +11017,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (R8)(CX*1), Z28
+	VBROADCASTSS (R9)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x1e
@@ -11106,7 +11125,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 4(R8), Z28
+	VBROADCASTSS 4(R9), Z28
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x1e
@@ -11131,7 +11150,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 4(R8)(CX*1), Z29
+	VBROADCASTSS 4(R9)(CX*1), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -11239,7 +11258,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS 8(R8), Z29
+	VBROADCASTSS 8(R9), Z29
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x16
@@ -11264,7 +11283,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS 8(R8)(CX*1), Z30
+	VBROADCASTSS 8(R9)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x0e
@@ -11372,7 +11391,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 12(R8), Z30
+	VBROADCASTSS 12(R9), Z30
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x0e
@@ -11397,7 +11416,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 12(R8)(CX*1), Z31
+	VBROADCASTSS 12(R9)(CX*1), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -11423,9 +11442,9 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xdb
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(R8*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, R8
+	ADDQ         $+16, R9
 	SUBQ         $0x04, DI
 	JGE          loop
 
@@ -11517,7 +11536,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdf
-	VBROADCASTSS (R8), Z31
+	VBROADCASTSS (R9), Z31
 	BYTE         $0x62
 	BYTE         $0x32
 	BYTE         $0x06
@@ -11542,7 +11561,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xff
-	VBROADCASTSS (R8)(CX*1), Z28
+	VBROADCASTSS (R9)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0xa2
 	BYTE         $0x1e
@@ -11568,9 +11587,9 @@ one:
 	BYTE         $0x52
 	BYTE         $0xdf
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(R8*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, R8
+	ADDQ         $+4, R9
 	DECQ         DI
 	JNZ          one
 
@@ -11604,9 +11623,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func mulBFZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// func mulBFZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·mulBFZ6x4(SB), NOSPLIT, $0-72
+TEXT ·mulBFZ6x4(SB), NOSPLIT, $0-80
 	MOVQ    a+0(FP), AX
 	MOVQ    lda+8(FP), CX
 	MOVQ    w+16(FP), DX
@@ -11614,6 +11633,7 @@ TEXT ·mulBFZ6x4(SB), NOSPLIT, $0-72
 	LEAQ    (DX)(BX*1), BX
 	MOVQ    wstride+24(FP), SI
 	MOVQ    k+48(FP), DI
+	MOVQ    pfs+72(FP), R8
 	VPXORD  Z0, Z0, Z0
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
@@ -11638,44 +11658,44 @@ TEXT ·mulBFZ6x4(SB), NOSPLIT, $0-72
 	VPXORD  Z21, Z21, Z21
 	VPXORD  Z22, Z22, Z22
 	VPXORD  Z23, Z23, Z23
-	MOVQ    c+32(FP), R8
-	MOVQ    ldc+40(FP), R9
-	MOVQ    resume+56(FP), R10
-	TESTQ   R10, R10
+	MOVQ    c+32(FP), R9
+	MOVQ    ldc+40(FP), R10
+	MOVQ    resume+56(FP), R11
+	TESTQ   R11, R11
 	JZ      zero
-	VMOVUPS (R8), Z0
-	VMOVUPS 64(R8), Z1
-	VMOVUPS 128(R8), Z2
-	VMOVUPS 192(R8), Z3
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z4
-	VMOVUPS 64(R8), Z5
-	VMOVUPS 128(R8), Z6
-	VMOVUPS 192(R8), Z7
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z8
-	VMOVUPS 64(R8), Z9
-	VMOVUPS 128(R8), Z10
-	VMOVUPS 192(R8), Z11
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z12
-	VMOVUPS 64(R8), Z13
-	VMOVUPS 128(R8), Z14
-	VMOVUPS 192(R8), Z15
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z16
-	VMOVUPS 64(R8), Z17
-	VMOVUPS 128(R8), Z18
-	VMOVUPS 192(R8), Z19
-	ADDQ    R9, R8
-	VMOVUPS (R8), Z20
-	VMOVUPS 64(R8), Z21
-	VMOVUPS 128(R8), Z22
-	VMOVUPS 192(R8), Z23
+	VMOVUPS (R9), Z0
+	VMOVUPS 64(R9), Z1
+	VMOVUPS 128(R9), Z2
+	VMOVUPS 192(R9), Z3
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z4
+	VMOVUPS 64(R9), Z5
+	VMOVUPS 128(R9), Z6
+	VMOVUPS 192(R9), Z7
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z8
+	VMOVUPS 64(R9), Z9
+	VMOVUPS 128(R9), Z10
+	VMOVUPS 192(R9), Z11
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z12
+	VMOVUPS 64(R9), Z13
+	VMOVUPS 128(R9), Z14
+	VMOVUPS 192(R9), Z15
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z16
+	VMOVUPS 64(R9), Z17
+	VMOVUPS 128(R9), Z18
+	VMOVUPS 192(R9), Z19
+	ADDQ    R10, R9
+	VMOVUPS (R9), Z20
+	VMOVUPS 64(R9), Z21
+	VMOVUPS 128(R9), Z22
+	VMOVUPS 192(R9), Z23
 
 zero:
-	LEAQ (AX)(CX*2), R8
-	ADDQ CX, R8
+	LEAQ (AX)(CX*2), R9
+	ADDQ CX, R9
 	SUBQ $0x04, DI
 	JL   tail
 
@@ -11763,7 +11783,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z31
+	VBROADCASTSS (R9), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -11788,7 +11808,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R8)(CX*1), Z28
+	VBROADCASTSS (R9)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -11813,7 +11833,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8)(CX*2), Z29
+	VBROADCASTSS (R9)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -11921,7 +11941,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 4(R8), Z29
+	VBROADCASTSS 4(R9), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -11946,7 +11966,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 4(R8)(CX*1), Z30
+	VBROADCASTSS 4(R9)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -11971,7 +11991,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 4(R8)(CX*2), Z31
+	VBROADCASTSS 4(R9)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -12079,7 +12099,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 8(R8), Z31
+	VBROADCASTSS 8(R9), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -12104,7 +12124,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 8(R8)(CX*1), Z28
+	VBROADCASTSS 8(R9)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -12129,7 +12149,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 8(R8)(CX*2), Z29
+	VBROADCASTSS 8(R9)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -12237,7 +12257,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 12(R8), Z29
+	VBROADCASTSS 12(R9), Z29
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x16
@@ -12262,7 +12282,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS 12(R8)(CX*1), Z30
+	VBROADCASTSS 12(R9)(CX*1), Z30
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x0e
@@ -12287,7 +12307,7 @@ loop:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS 12(R8)(CX*2), Z31
+	VBROADCASTSS 12(R9)(CX*2), Z31
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x06
@@ -12313,9 +12333,9 @@ loop:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+512, DX
-	ADDQ         $+512, BX
+	LEAQ         (BX)(R8*4), BX
 	ADDQ         $+16, AX
-	ADDQ         $+16, R8
+	ADDQ         $+16, R9
 	SUBQ         $0x04, DI
 	JGE          loop
 
@@ -12407,7 +12427,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8), Z31
+	VBROADCASTSS (R9), Z31
 	BYTE         $0x62
 	BYTE         $0x12
 	BYTE         $0x06
@@ -12432,7 +12452,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xfb
-	VBROADCASTSS (R8)(CX*1), Z28
+	VBROADCASTSS (R9)(CX*1), Z28
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x1e
@@ -12457,7 +12477,7 @@ one:
 	BYTE         $0x40
 	BYTE         $0x52
 	BYTE         $0xdb
-	VBROADCASTSS (R8)(CX*2), Z29
+	VBROADCASTSS (R9)(CX*2), Z29
 	BYTE         $0x62
 	BYTE         $0x82
 	BYTE         $0x16
@@ -12483,9 +12503,9 @@ one:
 	BYTE         $0x52
 	BYTE         $0xfb
 	ADDQ         $+128, DX
-	ADDQ         $+128, BX
+	LEAQ         (BX)(R8*1), BX
 	ADDQ         $+4, AX
-	ADDQ         $+4, R8
+	ADDQ         $+4, R9
 	DECQ         DI
 	JNZ          one
 

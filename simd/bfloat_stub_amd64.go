@@ -7,99 +7,99 @@ package simd
 // mulBFZ1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ2x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ4x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ5x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFZ6x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func mulF32N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF32N1x16(SB), NOSPLIT, $0-72
+// func mulF32N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF32N1x16(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -14,21 +14,22 @@ TEXT ·mulF32N1x16(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	MOVD wstride+24(FP), R8
-	ADD R2, R8, R8
-	ADD R2, R7, R9
-	ADD R8, R7, R10
+	MOVD pfs+72(FP), R8
+	MOVD wstride+24(FP), R9
+	ADD R2, R9, R9
+	ADD R2, R7, R10
+	ADD R9, R7, R11
 	CBZ R6, zero
-	MOVD R3, R11
-	FLDPQ 0(R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ 64(R11), (F4, F5)
-	FLDPQ 96(R11), (F6, F7)
-	FLDPQ 128(R11), (F8, F9)
-	FLDPQ 160(R11), (F10, F11)
-	FLDPQ 192(R11), (F12, F13)
-	FLDPQ 224(R11), (F14, F15)
-	ADD R4, R11, R11
+	MOVD R3, R12
+	FLDPQ 0(R12), (F0, F1)
+	FLDPQ 32(R12), (F2, F3)
+	FLDPQ 64(R12), (F4, F5)
+	FLDPQ 96(R12), (F6, F7)
+	FLDPQ 128(R12), (F8, F9)
+	FLDPQ 160(R12), (F10, F11)
+	FLDPQ 192(R12), (F12, F13)
+	FLDPQ 224(R12), (F14, F15)
+	ADD R4, R12, R12
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -64,16 +65,16 @@ loop:
 	FLDPQ 96(R2), (F23, F24)
 	WORD $0x4f9012e6 // fmla v6.4s, v23.4s, v16.s[0]
 	WORD $0x4f901307 // fmla v7.4s, v24.4s, v16.s[0]
-	FLDPQ 0(R8), (F25, F26)
+	FLDPQ 0(R9), (F25, F26)
 	WORD $0x4f901328 // fmla v8.4s, v25.4s, v16.s[0]
 	WORD $0x4f901349 // fmla v9.4s, v26.4s, v16.s[0]
-	FLDPQ 32(R8), (F27, F28)
+	FLDPQ 32(R9), (F27, F28)
 	WORD $0x4f90136a // fmla v10.4s, v27.4s, v16.s[0]
 	WORD $0x4f90138b // fmla v11.4s, v28.4s, v16.s[0]
-	FLDPQ 64(R8), (F29, F30)
+	FLDPQ 64(R9), (F29, F30)
 	WORD $0x4f9013ac // fmla v12.4s, v29.4s, v16.s[0]
 	WORD $0x4f9013cd // fmla v13.4s, v30.4s, v16.s[0]
-	FLDPQ 96(R8), (F17, F18)
+	FLDPQ 96(R9), (F17, F18)
 	WORD $0x4f90122e // fmla v14.4s, v17.4s, v16.s[0]
 	WORD $0x4f90124f // fmla v15.4s, v18.4s, v16.s[0]
 	FLDPQ 128(R2), (F17, F18)
@@ -88,16 +89,16 @@ loop:
 	FLDPQ 224(R2), (F23, F24)
 	WORD $0x4fb012e6 // fmla v6.4s, v23.4s, v16.s[1]
 	WORD $0x4fb01307 // fmla v7.4s, v24.4s, v16.s[1]
-	FLDPQ 128(R8), (F25, F26)
+	FLDPQ 128(R9), (F25, F26)
 	WORD $0x4fb01328 // fmla v8.4s, v25.4s, v16.s[1]
 	WORD $0x4fb01349 // fmla v9.4s, v26.4s, v16.s[1]
-	FLDPQ 160(R8), (F27, F28)
+	FLDPQ 160(R9), (F27, F28)
 	WORD $0x4fb0136a // fmla v10.4s, v27.4s, v16.s[1]
 	WORD $0x4fb0138b // fmla v11.4s, v28.4s, v16.s[1]
-	FLDPQ 192(R8), (F29, F30)
+	FLDPQ 192(R9), (F29, F30)
 	WORD $0x4fb013ac // fmla v12.4s, v29.4s, v16.s[1]
 	WORD $0x4fb013cd // fmla v13.4s, v30.4s, v16.s[1]
-	FLDPQ 224(R8), (F17, F18)
+	FLDPQ 224(R9), (F17, F18)
 	WORD $0x4fb0122e // fmla v14.4s, v17.4s, v16.s[1]
 	WORD $0x4fb0124f // fmla v15.4s, v18.4s, v16.s[1]
 	FLDPQ 256(R2), (F17, F18)
@@ -112,16 +113,16 @@ loop:
 	FLDPQ 352(R2), (F23, F24)
 	WORD $0x4f901ae6 // fmla v6.4s, v23.4s, v16.s[2]
 	WORD $0x4f901b07 // fmla v7.4s, v24.4s, v16.s[2]
-	FLDPQ 256(R8), (F25, F26)
+	FLDPQ 256(R9), (F25, F26)
 	WORD $0x4f901b28 // fmla v8.4s, v25.4s, v16.s[2]
 	WORD $0x4f901b49 // fmla v9.4s, v26.4s, v16.s[2]
-	FLDPQ 288(R8), (F27, F28)
+	FLDPQ 288(R9), (F27, F28)
 	WORD $0x4f901b6a // fmla v10.4s, v27.4s, v16.s[2]
 	WORD $0x4f901b8b // fmla v11.4s, v28.4s, v16.s[2]
-	FLDPQ 320(R8), (F29, F30)
+	FLDPQ 320(R9), (F29, F30)
 	WORD $0x4f901bac // fmla v12.4s, v29.4s, v16.s[2]
 	WORD $0x4f901bcd // fmla v13.4s, v30.4s, v16.s[2]
-	FLDPQ 352(R8), (F17, F18)
+	FLDPQ 352(R9), (F17, F18)
 	WORD $0x4f901a2e // fmla v14.4s, v17.4s, v16.s[2]
 	WORD $0x4f901a4f // fmla v15.4s, v18.4s, v16.s[2]
 	FLDPQ 384(R2), (F17, F18)
@@ -136,38 +137,38 @@ loop:
 	FLDPQ 480(R2), (F23, F24)
 	WORD $0x4fb01ae6 // fmla v6.4s, v23.4s, v16.s[3]
 	WORD $0x4fb01b07 // fmla v7.4s, v24.4s, v16.s[3]
-	FLDPQ 384(R8), (F25, F26)
+	FLDPQ 384(R9), (F25, F26)
 	WORD $0x4fb01b28 // fmla v8.4s, v25.4s, v16.s[3]
 	WORD $0x4fb01b49 // fmla v9.4s, v26.4s, v16.s[3]
-	FLDPQ 416(R8), (F27, F28)
+	FLDPQ 416(R9), (F27, F28)
 	WORD $0x4fb01b6a // fmla v10.4s, v27.4s, v16.s[3]
 	WORD $0x4fb01b8b // fmla v11.4s, v28.4s, v16.s[3]
-	FLDPQ 448(R8), (F29, F30)
+	FLDPQ 448(R9), (F29, F30)
 	WORD $0x4fb01bac // fmla v12.4s, v29.4s, v16.s[3]
 	WORD $0x4fb01bcd // fmla v13.4s, v30.4s, v16.s[3]
-	FLDPQ 480(R8), (F17, F18)
+	FLDPQ 480(R9), (F17, F18)
 	WORD $0x4fb01a2e // fmla v14.4s, v17.4s, v16.s[3]
 	WORD $0x4fb01a4f // fmla v15.4s, v18.4s, v16.s[3]
-	PRFM 0(R9), PLDL1KEEP
 	PRFM 0(R10), PLDL1KEEP
-	PRFM 64(R9), PLDL1KEEP
+	PRFM 0(R11), PLDL1KEEP
 	PRFM 64(R10), PLDL1KEEP
-	PRFM 128(R9), PLDL1KEEP
+	PRFM 64(R11), PLDL1KEEP
 	PRFM 128(R10), PLDL1KEEP
-	PRFM 192(R9), PLDL1KEEP
+	PRFM 128(R11), PLDL1KEEP
 	PRFM 192(R10), PLDL1KEEP
-	PRFM 256(R9), PLDL1KEEP
+	PRFM 192(R11), PLDL1KEEP
 	PRFM 256(R10), PLDL1KEEP
-	PRFM 320(R9), PLDL1KEEP
+	PRFM 256(R11), PLDL1KEEP
 	PRFM 320(R10), PLDL1KEEP
-	PRFM 384(R9), PLDL1KEEP
+	PRFM 320(R11), PLDL1KEEP
 	PRFM 384(R10), PLDL1KEEP
-	PRFM 448(R9), PLDL1KEEP
+	PRFM 384(R11), PLDL1KEEP
 	PRFM 448(R10), PLDL1KEEP
-	ADD $512, R9, R9
-	ADD $512, R10, R10
+	PRFM 448(R11), PLDL1KEEP
 	ADD $512, R2, R2
-	ADD $512, R8, R8
+	ADD $512, R9, R9
+	ADD R8<<2, R10, R10
+	ADD R8<<2, R11, R11
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -187,22 +188,22 @@ one:
 	FLDPQ 96(R2), (F23, F24)
 	WORD $0x4f9012e6 // fmla v6.4s, v23.4s, v16.s[0]
 	WORD $0x4f901307 // fmla v7.4s, v24.4s, v16.s[0]
-	FLDPQ 0(R8), (F25, F26)
+	FLDPQ 0(R9), (F25, F26)
 	WORD $0x4f901328 // fmla v8.4s, v25.4s, v16.s[0]
 	WORD $0x4f901349 // fmla v9.4s, v26.4s, v16.s[0]
-	FLDPQ 32(R8), (F27, F28)
+	FLDPQ 32(R9), (F27, F28)
 	WORD $0x4f90136a // fmla v10.4s, v27.4s, v16.s[0]
 	WORD $0x4f90138b // fmla v11.4s, v28.4s, v16.s[0]
-	FLDPQ 64(R8), (F29, F30)
+	FLDPQ 64(R9), (F29, F30)
 	WORD $0x4f9013ac // fmla v12.4s, v29.4s, v16.s[0]
 	WORD $0x4f9013cd // fmla v13.4s, v30.4s, v16.s[0]
-	FLDPQ 96(R8), (F17, F18)
+	FLDPQ 96(R9), (F17, F18)
 	WORD $0x4f90122e // fmla v14.4s, v17.4s, v16.s[0]
 	WORD $0x4f90124f // fmla v15.4s, v18.4s, v16.s[0]
-	ADD $128, R9, R9
-	ADD $128, R10, R10
 	ADD $128, R2, R2
-	ADD $128, R8, R8
+	ADD $128, R9, R9
+	ADD R8<<0, R10, R10
+	ADD R8<<0, R11, R11
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -216,8 +217,8 @@ done:
 	FSTPQ (F14, F15), 224(R3)
 	RET
 
-// func mulF32N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF32N1x8(SB), NOSPLIT, $0-72
+// func mulF32N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF32N1x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -226,14 +227,15 @@ TEXT ·mulF32N1x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R2, R7, R8
+	MOVD pfs+72(FP), R8
+	ADD R2, R7, R9
 	CBZ R6, zero
-	MOVD R3, R9
-	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 96(R9), (F6, F7)
-	ADD R4, R9, R9
+	MOVD R3, R10
+	FLDPQ 0(R10), (F0, F1)
+	FLDPQ 32(R10), (F2, F3)
+	FLDPQ 64(R10), (F4, F5)
+	FLDPQ 96(R10), (F6, F7)
+	ADD R4, R10, R10
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -297,16 +299,16 @@ loop:
 	FLDPQ 480(R2), (F15, F16)
 	WORD $0x4fa819e6 // fmla v6.4s, v15.4s, v8.s[3]
 	WORD $0x4fa81a07 // fmla v7.4s, v16.4s, v8.s[3]
-	PRFM 0(R8), PLDL1KEEP
-	PRFM 64(R8), PLDL1KEEP
-	PRFM 128(R8), PLDL1KEEP
-	PRFM 192(R8), PLDL1KEEP
-	PRFM 256(R8), PLDL1KEEP
-	PRFM 320(R8), PLDL1KEEP
-	PRFM 384(R8), PLDL1KEEP
-	PRFM 448(R8), PLDL1KEEP
-	ADD $512, R8, R8
+	PRFM 0(R9), PLDL1KEEP
+	PRFM 64(R9), PLDL1KEEP
+	PRFM 128(R9), PLDL1KEEP
+	PRFM 192(R9), PLDL1KEEP
+	PRFM 256(R9), PLDL1KEEP
+	PRFM 320(R9), PLDL1KEEP
+	PRFM 384(R9), PLDL1KEEP
+	PRFM 448(R9), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R8<<2, R9, R9
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -326,8 +328,8 @@ one:
 	FLDPQ 96(R2), (F15, F16)
 	WORD $0x4f8811e6 // fmla v6.4s, v15.4s, v8.s[0]
 	WORD $0x4f881207 // fmla v7.4s, v16.4s, v8.s[0]
-	ADD $128, R8, R8
 	ADD $128, R2, R2
+	ADD R8<<0, R9, R9
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -337,8 +339,8 @@ done:
 	FSTPQ (F6, F7), 96(R3)
 	RET
 
-// func mulF32N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF32N2x8(SB), NOSPLIT, $0-72
+// func mulF32N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF32N2x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -347,20 +349,21 @@ TEXT ·mulF32N2x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R2, R7, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R2, R7, R10
 	CBZ R6, zero
-	MOVD R3, R10
-	FLDPQ 0(R10), (F0, F1)
-	FLDPQ 32(R10), (F2, F3)
-	FLDPQ 64(R10), (F4, F5)
-	FLDPQ 96(R10), (F6, F7)
-	ADD R4, R10, R10
-	FLDPQ 0(R10), (F8, F9)
-	FLDPQ 32(R10), (F10, F11)
-	FLDPQ 64(R10), (F12, F13)
-	FLDPQ 96(R10), (F14, F15)
-	ADD R4, R10, R10
+	MOVD R3, R11
+	FLDPQ 0(R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
+	FLDPQ 64(R11), (F4, F5)
+	FLDPQ 96(R11), (F6, F7)
+	ADD R4, R11, R11
+	FLDPQ 0(R11), (F8, F9)
+	FLDPQ 32(R11), (F10, F11)
+	FLDPQ 64(R11), (F12, F13)
+	FLDPQ 96(R11), (F14, F15)
+	ADD R4, R11, R11
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -384,7 +387,7 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
+	VLD1.P 16(R9), [V17.S4]
 	FLDPQ 0(R2), (F18, F19)
 	WORD $0x4f901240 // fmla v0.4s, v18.4s, v16.s[0]
 	WORD $0x4f911248 // fmla v8.4s, v18.4s, v17.s[0]
@@ -465,16 +468,16 @@ loop:
 	WORD $0x4fb11b0e // fmla v14.4s, v24.4s, v17.s[3]
 	WORD $0x4fb01b27 // fmla v7.4s, v25.4s, v16.s[3]
 	WORD $0x4fb11b2f // fmla v15.4s, v25.4s, v17.s[3]
-	PRFM 0(R9), PLDL1KEEP
-	PRFM 64(R9), PLDL1KEEP
-	PRFM 128(R9), PLDL1KEEP
-	PRFM 192(R9), PLDL1KEEP
-	PRFM 256(R9), PLDL1KEEP
-	PRFM 320(R9), PLDL1KEEP
-	PRFM 384(R9), PLDL1KEEP
-	PRFM 448(R9), PLDL1KEEP
-	ADD $512, R9, R9
+	PRFM 0(R10), PLDL1KEEP
+	PRFM 64(R10), PLDL1KEEP
+	PRFM 128(R10), PLDL1KEEP
+	PRFM 192(R10), PLDL1KEEP
+	PRFM 256(R10), PLDL1KEEP
+	PRFM 320(R10), PLDL1KEEP
+	PRFM 384(R10), PLDL1KEEP
+	PRFM 448(R10), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R8<<2, R10, R10
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -482,7 +485,7 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R8), F17
+	FMOVS.P 4(R9), F17
 	FLDPQ 0(R2), (F18, F19)
 	WORD $0x4f901240 // fmla v0.4s, v18.4s, v16.s[0]
 	WORD $0x4f911248 // fmla v8.4s, v18.4s, v17.s[0]
@@ -503,8 +506,8 @@ one:
 	WORD $0x4f91130e // fmla v14.4s, v24.4s, v17.s[0]
 	WORD $0x4f901327 // fmla v7.4s, v25.4s, v16.s[0]
 	WORD $0x4f91132f // fmla v15.4s, v25.4s, v17.s[0]
-	ADD $128, R9, R9
 	ADD $128, R2, R2
+	ADD R8<<0, R10, R10
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -519,8 +522,8 @@ done:
 	FSTPQ (F14, F15), 96(R3)
 	RET
 
-// func mulF32N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF32N3x8(SB), NOSPLIT, $0-72
+// func mulF32N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF32N3x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -529,26 +532,27 @@ TEXT ·mulF32N3x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R2, R7, R10
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R2, R7, R11
 	CBZ R6, zero
-	MOVD R3, R11
-	FLDPQ 0(R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ 64(R11), (F4, F5)
-	FLDPQ 96(R11), (F6, F7)
-	ADD R4, R11, R11
-	FLDPQ 0(R11), (F8, F9)
-	FLDPQ 32(R11), (F10, F11)
-	FLDPQ 64(R11), (F12, F13)
-	FLDPQ 96(R11), (F14, F15)
-	ADD R4, R11, R11
-	FLDPQ 0(R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
-	FLDPQ 64(R11), (F20, F21)
-	FLDPQ 96(R11), (F22, F23)
-	ADD R4, R11, R11
+	MOVD R3, R12
+	FLDPQ 0(R12), (F0, F1)
+	FLDPQ 32(R12), (F2, F3)
+	FLDPQ 64(R12), (F4, F5)
+	FLDPQ 96(R12), (F6, F7)
+	ADD R4, R12, R12
+	FLDPQ 0(R12), (F8, F9)
+	FLDPQ 32(R12), (F10, F11)
+	FLDPQ 64(R12), (F12, F13)
+	FLDPQ 96(R12), (F14, F15)
+	ADD R4, R12, R12
+	FLDPQ 0(R12), (F16, F17)
+	FLDPQ 32(R12), (F18, F19)
+	FLDPQ 64(R12), (F20, F21)
+	FLDPQ 96(R12), (F22, F23)
+	ADD R4, R12, R12
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -580,8 +584,8 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
 	FLDPQ 0(R2), (F27, F28)
 	WORD $0x4f981360 // fmla v0.4s, v27.4s, v24.s[0]
 	WORD $0x4f991368 // fmla v8.4s, v27.4s, v25.s[0]
@@ -694,16 +698,16 @@ loop:
 	WORD $0x4fb81bc7 // fmla v7.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bcf // fmla v15.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bd7 // fmla v23.4s, v30.4s, v26.s[3]
-	PRFM 0(R10), PLDL1KEEP
-	PRFM 64(R10), PLDL1KEEP
-	PRFM 128(R10), PLDL1KEEP
-	PRFM 192(R10), PLDL1KEEP
-	PRFM 256(R10), PLDL1KEEP
-	PRFM 320(R10), PLDL1KEEP
-	PRFM 384(R10), PLDL1KEEP
-	PRFM 448(R10), PLDL1KEEP
-	ADD $512, R10, R10
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 64(R11), PLDL1KEEP
+	PRFM 128(R11), PLDL1KEEP
+	PRFM 192(R11), PLDL1KEEP
+	PRFM 256(R11), PLDL1KEEP
+	PRFM 320(R11), PLDL1KEEP
+	PRFM 384(R11), PLDL1KEEP
+	PRFM 448(R11), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R8<<2, R11, R11
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -711,8 +715,8 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R8), F25
-	FMOVS.P 4(R9), F26
+	FMOVS.P 4(R9), F25
+	FMOVS.P 4(R10), F26
 	FLDPQ 0(R2), (F27, F28)
 	WORD $0x4f981360 // fmla v0.4s, v27.4s, v24.s[0]
 	WORD $0x4f991368 // fmla v8.4s, v27.4s, v25.s[0]
@@ -741,8 +745,8 @@ one:
 	WORD $0x4f9813c7 // fmla v7.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913cf // fmla v15.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d7 // fmla v23.4s, v30.4s, v26.s[0]
-	ADD $128, R10, R10
 	ADD $128, R2, R2
+	ADD R8<<0, R11, R11
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -762,8 +766,8 @@ done:
 	FSTPQ (F22, F23), 96(R3)
 	RET
 
-// func mulF32N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF32N4x4(SB), NOSPLIT, $0-72
+// func mulF32N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF32N4x4(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -772,24 +776,25 @@ TEXT ·mulF32N4x4(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
 	ADD R1, R9, R10
-	ADD R2, R7, R11
+	ADD R1, R10, R11
+	ADD R2, R7, R12
 	CBZ R6, zero
-	MOVD R3, R12
-	FLDPQ 0(R12), (F0, F1)
-	FLDPQ 32(R12), (F2, F3)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F4, F5)
-	FLDPQ 32(R12), (F6, F7)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F8, F9)
-	FLDPQ 32(R12), (F10, F11)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F12, F13)
-	FLDPQ 32(R12), (F14, F15)
-	ADD R4, R12, R12
+	MOVD R3, R13
+	FLDPQ 0(R13), (F0, F1)
+	FLDPQ 32(R13), (F2, F3)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F4, F5)
+	FLDPQ 32(R13), (F6, F7)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F8, F9)
+	FLDPQ 32(R13), (F10, F11)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F12, F13)
+	FLDPQ 32(R13), (F14, F15)
+	ADD R4, R13, R13
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -813,9 +818,9 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
-	VLD1.P 16(R9), [V18.S4]
-	VLD1.P 16(R10), [V19.S4]
+	VLD1.P 16(R9), [V17.S4]
+	VLD1.P 16(R10), [V18.S4]
+	VLD1.P 16(R11), [V19.S4]
 	FLDPQ 0(R2), (F20, F21)
 	WORD $0x4f901280 // fmla v0.4s, v20.4s, v16.s[0]
 	WORD $0x4f911284 // fmla v4.4s, v20.4s, v17.s[0]
@@ -888,12 +893,12 @@ loop:
 	WORD $0x4fb11ae7 // fmla v7.4s, v23.4s, v17.s[3]
 	WORD $0x4fb21aeb // fmla v11.4s, v23.4s, v18.s[3]
 	WORD $0x4fb31aef // fmla v15.4s, v23.4s, v19.s[3]
-	PRFM 0(R11), PLDL1KEEP
-	PRFM 128(R11), PLDL1KEEP
-	PRFM 256(R11), PLDL1KEEP
-	PRFM 384(R11), PLDL1KEEP
-	ADD $512, R11, R11
+	PRFM 0(R12), PLDL1KEEP
+	PRFM 128(R12), PLDL1KEEP
+	PRFM 256(R12), PLDL1KEEP
+	PRFM 384(R12), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R8<<2, R12, R12
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -901,9 +906,9 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R8), F17
-	FMOVS.P 4(R9), F18
-	FMOVS.P 4(R10), F19
+	FMOVS.P 4(R9), F17
+	FMOVS.P 4(R10), F18
+	FMOVS.P 4(R11), F19
 	FLDPQ 0(R2), (F20, F21)
 	WORD $0x4f901280 // fmla v0.4s, v20.4s, v16.s[0]
 	WORD $0x4f911284 // fmla v4.4s, v20.4s, v17.s[0]
@@ -922,8 +927,8 @@ one:
 	WORD $0x4f9112e7 // fmla v7.4s, v23.4s, v17.s[0]
 	WORD $0x4f9212eb // fmla v11.4s, v23.4s, v18.s[0]
 	WORD $0x4f9312ef // fmla v15.4s, v23.4s, v19.s[0]
-	ADD $128, R11, R11
 	ADD $128, R2, R2
+	ADD R8<<0, R12, R12
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -940,8 +945,8 @@ done:
 	FSTPQ (F14, F15), 32(R3)
 	RET
 
-// func mulF32N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF32N5x4(SB), NOSPLIT, $0-72
+// func mulF32N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF32N5x4(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -950,28 +955,29 @@ TEXT ·mulF32N5x4(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
 	ADD R1, R9, R10
 	ADD R1, R10, R11
-	ADD R2, R7, R12
+	ADD R1, R11, R12
+	ADD R2, R7, R13
 	CBZ R6, zero
-	MOVD R3, R13
-	FLDPQ 0(R13), (F0, F1)
-	FLDPQ 32(R13), (F2, F3)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F4, F5)
-	FLDPQ 32(R13), (F6, F7)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F8, F9)
-	FLDPQ 32(R13), (F10, F11)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F12, F13)
-	FLDPQ 32(R13), (F14, F15)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F16, F17)
-	FLDPQ 32(R13), (F18, F19)
-	ADD R4, R13, R13
+	MOVD R3, R14
+	FLDPQ 0(R14), (F0, F1)
+	FLDPQ 32(R14), (F2, F3)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F8, F9)
+	FLDPQ 32(R14), (F10, F11)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F12, F13)
+	FLDPQ 32(R14), (F14, F15)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F16, F17)
+	FLDPQ 32(R14), (F18, F19)
+	ADD R4, R14, R14
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -999,10 +1005,10 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V20.S4]
-	VLD1.P 16(R8), [V21.S4]
-	VLD1.P 16(R9), [V22.S4]
-	VLD1.P 16(R10), [V23.S4]
-	VLD1.P 16(R11), [V24.S4]
+	VLD1.P 16(R9), [V21.S4]
+	VLD1.P 16(R10), [V22.S4]
+	VLD1.P 16(R11), [V23.S4]
+	VLD1.P 16(R12), [V24.S4]
 	FLDPQ 0(R2), (F25, F26)
 	WORD $0x4f941320 // fmla v0.4s, v25.4s, v20.s[0]
 	WORD $0x4f951324 // fmla v4.4s, v25.4s, v21.s[0]
@@ -1091,12 +1097,12 @@ loop:
 	WORD $0x4fb61b8b // fmla v11.4s, v28.4s, v22.s[3]
 	WORD $0x4fb71b8f // fmla v15.4s, v28.4s, v23.s[3]
 	WORD $0x4fb81b93 // fmla v19.4s, v28.4s, v24.s[3]
-	PRFM 0(R12), PLDL1KEEP
-	PRFM 128(R12), PLDL1KEEP
-	PRFM 256(R12), PLDL1KEEP
-	PRFM 384(R12), PLDL1KEEP
-	ADD $512, R12, R12
+	PRFM 0(R13), PLDL1KEEP
+	PRFM 128(R13), PLDL1KEEP
+	PRFM 256(R13), PLDL1KEEP
+	PRFM 384(R13), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R8<<2, R13, R13
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -1104,10 +1110,10 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F20
-	FMOVS.P 4(R8), F21
-	FMOVS.P 4(R9), F22
-	FMOVS.P 4(R10), F23
-	FMOVS.P 4(R11), F24
+	FMOVS.P 4(R9), F21
+	FMOVS.P 4(R10), F22
+	FMOVS.P 4(R11), F23
+	FMOVS.P 4(R12), F24
 	FLDPQ 0(R2), (F25, F26)
 	WORD $0x4f941320 // fmla v0.4s, v25.4s, v20.s[0]
 	WORD $0x4f951324 // fmla v4.4s, v25.4s, v21.s[0]
@@ -1130,8 +1136,8 @@ one:
 	WORD $0x4f96138b // fmla v11.4s, v28.4s, v22.s[0]
 	WORD $0x4f97138f // fmla v15.4s, v28.4s, v23.s[0]
 	WORD $0x4f981393 // fmla v19.4s, v28.4s, v24.s[0]
-	ADD $128, R12, R12
 	ADD $128, R2, R2
+	ADD R8<<0, R13, R13
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -1151,8 +1157,8 @@ done:
 	FSTPQ (F18, F19), 32(R3)
 	RET
 
-// func mulF32N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF32N6x4(SB), NOSPLIT, $0-72
+// func mulF32N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF32N6x4(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -1161,32 +1167,33 @@ TEXT ·mulF32N6x4(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
 	ADD R1, R9, R10
 	ADD R1, R10, R11
 	ADD R1, R11, R12
-	ADD R2, R7, R13
+	ADD R1, R12, R13
+	ADD R2, R7, R14
 	CBZ R6, zero
-	MOVD R3, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F12, F13)
-	FLDPQ 32(R14), (F14, F15)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F16, F17)
-	FLDPQ 32(R14), (F18, F19)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F20, F21)
-	FLDPQ 32(R14), (F22, F23)
-	ADD R4, R14, R14
+	MOVD R3, R15
+	FLDPQ 0(R15), (F0, F1)
+	FLDPQ 32(R15), (F2, F3)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F4, F5)
+	FLDPQ 32(R15), (F6, F7)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F8, F9)
+	FLDPQ 32(R15), (F10, F11)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F12, F13)
+	FLDPQ 32(R15), (F14, F15)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F16, F17)
+	FLDPQ 32(R15), (F18, F19)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F20, F21)
+	FLDPQ 32(R15), (F22, F23)
+	ADD R4, R15, R15
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -1218,11 +1225,11 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
-	VLD1.P 16(R10), [V27.S4]
-	VLD1.P 16(R11), [V28.S4]
-	VLD1.P 16(R12), [V29.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
+	VLD1.P 16(R11), [V27.S4]
+	VLD1.P 16(R12), [V28.S4]
+	VLD1.P 16(R13), [V29.S4]
 	FLDPQ 0(R2), (F30, F31)
 	WORD $0x4f9813c0 // fmla v0.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c4 // fmla v4.4s, v30.4s, v25.s[0]
@@ -1327,12 +1334,12 @@ loop:
 	WORD $0x4fbb1bef // fmla v15.4s, v31.4s, v27.s[3]
 	WORD $0x4fbc1bf3 // fmla v19.4s, v31.4s, v28.s[3]
 	WORD $0x4fbd1bf7 // fmla v23.4s, v31.4s, v29.s[3]
-	PRFM 0(R13), PLDL1KEEP
-	PRFM 128(R13), PLDL1KEEP
-	PRFM 256(R13), PLDL1KEEP
-	PRFM 384(R13), PLDL1KEEP
-	ADD $512, R13, R13
+	PRFM 0(R14), PLDL1KEEP
+	PRFM 128(R14), PLDL1KEEP
+	PRFM 256(R14), PLDL1KEEP
+	PRFM 384(R14), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R8<<2, R14, R14
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -1340,11 +1347,11 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R8), F25
-	FMOVS.P 4(R9), F26
-	FMOVS.P 4(R10), F27
-	FMOVS.P 4(R11), F28
-	FMOVS.P 4(R12), F29
+	FMOVS.P 4(R9), F25
+	FMOVS.P 4(R10), F26
+	FMOVS.P 4(R11), F27
+	FMOVS.P 4(R12), F28
+	FMOVS.P 4(R13), F29
 	FLDPQ 0(R2), (F30, F31)
 	WORD $0x4f9813c0 // fmla v0.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c4 // fmla v4.4s, v30.4s, v25.s[0]
@@ -1371,8 +1378,8 @@ one:
 	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
 	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
-	ADD $128, R13, R13
 	ADD $128, R2, R2
+	ADD R8<<0, R14, R14
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -1395,8 +1402,8 @@ done:
 	FSTPQ (F22, F23), 32(R3)
 	RET
 
-// func mulF16N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF16N1x16(SB), NOSPLIT, $0-72
+// func mulF16N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF16N1x16(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -1405,21 +1412,22 @@ TEXT ·mulF16N1x16(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	MOVD wstride+24(FP), R8
-	ADD R2, R8, R8
-	ADD R2, R7, R9
-	ADD R8, R7, R10
+	MOVD pfs+72(FP), R8
+	MOVD wstride+24(FP), R9
+	ADD R2, R9, R9
+	ADD R2, R7, R10
+	ADD R9, R7, R11
 	CBZ R6, zero
-	MOVD R3, R11
-	FLDPQ 0(R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ 64(R11), (F4, F5)
-	FLDPQ 96(R11), (F6, F7)
-	FLDPQ 128(R11), (F8, F9)
-	FLDPQ 160(R11), (F10, F11)
-	FLDPQ 192(R11), (F12, F13)
-	FLDPQ 224(R11), (F14, F15)
-	ADD R4, R11, R11
+	MOVD R3, R12
+	FLDPQ 0(R12), (F0, F1)
+	FLDPQ 32(R12), (F2, F3)
+	FLDPQ 64(R12), (F4, F5)
+	FLDPQ 96(R12), (F6, F7)
+	FLDPQ 128(R12), (F8, F9)
+	FLDPQ 160(R12), (F10, F11)
+	FLDPQ 192(R12), (F12, F13)
+	FLDPQ 224(R12), (F14, F15)
+	ADD R4, R12, R12
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -1463,22 +1471,22 @@ loop:
 	WORD $0x4e217af7 // fcvtl2 v23.4s, v23.8h
 	WORD $0x4f901306 // fmla v6.4s, v24.4s, v16.s[0]
 	WORD $0x4f9012e7 // fmla v7.4s, v23.4s, v16.s[0]
-	FMOVQ 0(R8), F25
+	FMOVQ 0(R9), F25
 	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
 	WORD $0x4f901348 // fmla v8.4s, v26.4s, v16.s[0]
 	WORD $0x4f901329 // fmla v9.4s, v25.4s, v16.s[0]
-	FMOVQ 16(R8), F27
+	FMOVQ 16(R9), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
 	WORD $0x4f90138a // fmla v10.4s, v28.4s, v16.s[0]
 	WORD $0x4f90136b // fmla v11.4s, v27.4s, v16.s[0]
-	FMOVQ 32(R8), F29
+	FMOVQ 32(R9), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
 	WORD $0x4f9013cc // fmla v12.4s, v30.4s, v16.s[0]
 	WORD $0x4f9013ad // fmla v13.4s, v29.4s, v16.s[0]
-	FMOVQ 48(R8), F17
+	FMOVQ 48(R9), F17
 	WORD $0x0e217a32 // fcvtl v18.4s, v17.4h
 	WORD $0x4e217a31 // fcvtl2 v17.4s, v17.8h
 	WORD $0x4f90124e // fmla v14.4s, v18.4s, v16.s[0]
@@ -1503,22 +1511,22 @@ loop:
 	WORD $0x4e217af7 // fcvtl2 v23.4s, v23.8h
 	WORD $0x4fb01306 // fmla v6.4s, v24.4s, v16.s[1]
 	WORD $0x4fb012e7 // fmla v7.4s, v23.4s, v16.s[1]
-	FMOVQ 64(R8), F25
+	FMOVQ 64(R9), F25
 	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
 	WORD $0x4fb01348 // fmla v8.4s, v26.4s, v16.s[1]
 	WORD $0x4fb01329 // fmla v9.4s, v25.4s, v16.s[1]
-	FMOVQ 80(R8), F27
+	FMOVQ 80(R9), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
 	WORD $0x4fb0138a // fmla v10.4s, v28.4s, v16.s[1]
 	WORD $0x4fb0136b // fmla v11.4s, v27.4s, v16.s[1]
-	FMOVQ 96(R8), F29
+	FMOVQ 96(R9), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
 	WORD $0x4fb013cc // fmla v12.4s, v30.4s, v16.s[1]
 	WORD $0x4fb013ad // fmla v13.4s, v29.4s, v16.s[1]
-	FMOVQ 112(R8), F17
+	FMOVQ 112(R9), F17
 	WORD $0x0e217a32 // fcvtl v18.4s, v17.4h
 	WORD $0x4e217a31 // fcvtl2 v17.4s, v17.8h
 	WORD $0x4fb0124e // fmla v14.4s, v18.4s, v16.s[1]
@@ -1543,22 +1551,22 @@ loop:
 	WORD $0x4e217af7 // fcvtl2 v23.4s, v23.8h
 	WORD $0x4f901b06 // fmla v6.4s, v24.4s, v16.s[2]
 	WORD $0x4f901ae7 // fmla v7.4s, v23.4s, v16.s[2]
-	FMOVQ 128(R8), F25
+	FMOVQ 128(R9), F25
 	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
 	WORD $0x4f901b48 // fmla v8.4s, v26.4s, v16.s[2]
 	WORD $0x4f901b29 // fmla v9.4s, v25.4s, v16.s[2]
-	FMOVQ 144(R8), F27
+	FMOVQ 144(R9), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
 	WORD $0x4f901b8a // fmla v10.4s, v28.4s, v16.s[2]
 	WORD $0x4f901b6b // fmla v11.4s, v27.4s, v16.s[2]
-	FMOVQ 160(R8), F29
+	FMOVQ 160(R9), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
 	WORD $0x4f901bcc // fmla v12.4s, v30.4s, v16.s[2]
 	WORD $0x4f901bad // fmla v13.4s, v29.4s, v16.s[2]
-	FMOVQ 176(R8), F17
+	FMOVQ 176(R9), F17
 	WORD $0x0e217a32 // fcvtl v18.4s, v17.4h
 	WORD $0x4e217a31 // fcvtl2 v17.4s, v17.8h
 	WORD $0x4f901a4e // fmla v14.4s, v18.4s, v16.s[2]
@@ -1583,38 +1591,38 @@ loop:
 	WORD $0x4e217af7 // fcvtl2 v23.4s, v23.8h
 	WORD $0x4fb01b06 // fmla v6.4s, v24.4s, v16.s[3]
 	WORD $0x4fb01ae7 // fmla v7.4s, v23.4s, v16.s[3]
-	FMOVQ 192(R8), F25
+	FMOVQ 192(R9), F25
 	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
 	WORD $0x4fb01b48 // fmla v8.4s, v26.4s, v16.s[3]
 	WORD $0x4fb01b29 // fmla v9.4s, v25.4s, v16.s[3]
-	FMOVQ 208(R8), F27
+	FMOVQ 208(R9), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
 	WORD $0x4fb01b8a // fmla v10.4s, v28.4s, v16.s[3]
 	WORD $0x4fb01b6b // fmla v11.4s, v27.4s, v16.s[3]
-	FMOVQ 224(R8), F29
+	FMOVQ 224(R9), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
 	WORD $0x4fb01bcc // fmla v12.4s, v30.4s, v16.s[3]
 	WORD $0x4fb01bad // fmla v13.4s, v29.4s, v16.s[3]
-	FMOVQ 240(R8), F17
+	FMOVQ 240(R9), F17
 	WORD $0x0e217a32 // fcvtl v18.4s, v17.4h
 	WORD $0x4e217a31 // fcvtl2 v17.4s, v17.8h
 	WORD $0x4fb01a4e // fmla v14.4s, v18.4s, v16.s[3]
 	WORD $0x4fb01a2f // fmla v15.4s, v17.4s, v16.s[3]
-	PRFM 0(R9), PLDL1KEEP
 	PRFM 0(R10), PLDL1KEEP
-	PRFM 64(R9), PLDL1KEEP
+	PRFM 0(R11), PLDL1KEEP
 	PRFM 64(R10), PLDL1KEEP
-	PRFM 128(R9), PLDL1KEEP
+	PRFM 64(R11), PLDL1KEEP
 	PRFM 128(R10), PLDL1KEEP
-	PRFM 192(R9), PLDL1KEEP
+	PRFM 128(R11), PLDL1KEEP
 	PRFM 192(R10), PLDL1KEEP
-	ADD $256, R9, R9
-	ADD $256, R10, R10
+	PRFM 192(R11), PLDL1KEEP
 	ADD $256, R2, R2
-	ADD $256, R8, R8
+	ADD $256, R9, R9
+	ADD R8<<2, R10, R10
+	ADD R8<<2, R11, R11
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -1642,30 +1650,30 @@ one:
 	WORD $0x4e217af7 // fcvtl2 v23.4s, v23.8h
 	WORD $0x4f901306 // fmla v6.4s, v24.4s, v16.s[0]
 	WORD $0x4f9012e7 // fmla v7.4s, v23.4s, v16.s[0]
-	FMOVQ 0(R8), F25
+	FMOVQ 0(R9), F25
 	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
 	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
 	WORD $0x4f901348 // fmla v8.4s, v26.4s, v16.s[0]
 	WORD $0x4f901329 // fmla v9.4s, v25.4s, v16.s[0]
-	FMOVQ 16(R8), F27
+	FMOVQ 16(R9), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
 	WORD $0x4f90138a // fmla v10.4s, v28.4s, v16.s[0]
 	WORD $0x4f90136b // fmla v11.4s, v27.4s, v16.s[0]
-	FMOVQ 32(R8), F29
+	FMOVQ 32(R9), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
 	WORD $0x4f9013cc // fmla v12.4s, v30.4s, v16.s[0]
 	WORD $0x4f9013ad // fmla v13.4s, v29.4s, v16.s[0]
-	FMOVQ 48(R8), F17
+	FMOVQ 48(R9), F17
 	WORD $0x0e217a32 // fcvtl v18.4s, v17.4h
 	WORD $0x4e217a31 // fcvtl2 v17.4s, v17.8h
 	WORD $0x4f90124e // fmla v14.4s, v18.4s, v16.s[0]
 	WORD $0x4f90122f // fmla v15.4s, v17.4s, v16.s[0]
-	ADD $64, R9, R9
-	ADD $64, R10, R10
 	ADD $64, R2, R2
-	ADD $64, R8, R8
+	ADD $64, R9, R9
+	ADD R8<<0, R10, R10
+	ADD R8<<0, R11, R11
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -1679,8 +1687,8 @@ done:
 	FSTPQ (F14, F15), 224(R3)
 	RET
 
-// func mulF16N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF16N1x8(SB), NOSPLIT, $0-72
+// func mulF16N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF16N1x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -1689,14 +1697,15 @@ TEXT ·mulF16N1x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R2, R7, R8
+	MOVD pfs+72(FP), R8
+	ADD R2, R7, R9
 	CBZ R6, zero
-	MOVD R3, R9
-	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 96(R9), (F6, F7)
-	ADD R4, R9, R9
+	MOVD R3, R10
+	FLDPQ 0(R10), (F0, F1)
+	FLDPQ 32(R10), (F2, F3)
+	FLDPQ 64(R10), (F4, F5)
+	FLDPQ 96(R10), (F6, F7)
+	ADD R4, R10, R10
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -1792,12 +1801,12 @@ loop:
 	WORD $0x4e2179ef // fcvtl2 v15.4s, v15.8h
 	WORD $0x4fa81a06 // fmla v6.4s, v16.4s, v8.s[3]
 	WORD $0x4fa819e7 // fmla v7.4s, v15.4s, v8.s[3]
-	PRFM 0(R8), PLDL1KEEP
-	PRFM 64(R8), PLDL1KEEP
-	PRFM 128(R8), PLDL1KEEP
-	PRFM 192(R8), PLDL1KEEP
-	ADD $256, R8, R8
+	PRFM 0(R9), PLDL1KEEP
+	PRFM 64(R9), PLDL1KEEP
+	PRFM 128(R9), PLDL1KEEP
+	PRFM 192(R9), PLDL1KEEP
 	ADD $256, R2, R2
+	ADD R8<<2, R9, R9
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -1825,8 +1834,8 @@ one:
 	WORD $0x4e2179ef // fcvtl2 v15.4s, v15.8h
 	WORD $0x4f881206 // fmla v6.4s, v16.4s, v8.s[0]
 	WORD $0x4f8811e7 // fmla v7.4s, v15.4s, v8.s[0]
-	ADD $64, R8, R8
 	ADD $64, R2, R2
+	ADD R8<<0, R9, R9
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -1836,8 +1845,8 @@ done:
 	FSTPQ (F6, F7), 96(R3)
 	RET
 
-// func mulF16N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF16N2x8(SB), NOSPLIT, $0-72
+// func mulF16N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF16N2x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -1846,20 +1855,21 @@ TEXT ·mulF16N2x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R2, R7, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R2, R7, R10
 	CBZ R6, zero
-	MOVD R3, R10
-	FLDPQ 0(R10), (F0, F1)
-	FLDPQ 32(R10), (F2, F3)
-	FLDPQ 64(R10), (F4, F5)
-	FLDPQ 96(R10), (F6, F7)
-	ADD R4, R10, R10
-	FLDPQ 0(R10), (F8, F9)
-	FLDPQ 32(R10), (F10, F11)
-	FLDPQ 64(R10), (F12, F13)
-	FLDPQ 96(R10), (F14, F15)
-	ADD R4, R10, R10
+	MOVD R3, R11
+	FLDPQ 0(R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
+	FLDPQ 64(R11), (F4, F5)
+	FLDPQ 96(R11), (F6, F7)
+	ADD R4, R11, R11
+	FLDPQ 0(R11), (F8, F9)
+	FLDPQ 32(R11), (F10, F11)
+	FLDPQ 64(R11), (F12, F13)
+	FLDPQ 96(R11), (F14, F15)
+	ADD R4, R11, R11
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -1883,7 +1893,7 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
+	VLD1.P 16(R9), [V17.S4]
 	FMOVQ 0(R2), F18
 	WORD $0x0e217a53 // fcvtl v19.4s, v18.4h
 	WORD $0x4e217a52 // fcvtl2 v18.4s, v18.8h
@@ -1996,12 +2006,12 @@ loop:
 	WORD $0x4fb11b2e // fmla v14.4s, v25.4s, v17.s[3]
 	WORD $0x4fb01b07 // fmla v7.4s, v24.4s, v16.s[3]
 	WORD $0x4fb11b0f // fmla v15.4s, v24.4s, v17.s[3]
-	PRFM 0(R9), PLDL1KEEP
-	PRFM 64(R9), PLDL1KEEP
-	PRFM 128(R9), PLDL1KEEP
-	PRFM 192(R9), PLDL1KEEP
-	ADD $256, R9, R9
+	PRFM 0(R10), PLDL1KEEP
+	PRFM 64(R10), PLDL1KEEP
+	PRFM 128(R10), PLDL1KEEP
+	PRFM 192(R10), PLDL1KEEP
 	ADD $256, R2, R2
+	ADD R8<<2, R10, R10
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -2009,7 +2019,7 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R8), F17
+	FMOVS.P 4(R9), F17
 	FMOVQ 0(R2), F18
 	WORD $0x0e217a53 // fcvtl v19.4s, v18.4h
 	WORD $0x4e217a52 // fcvtl2 v18.4s, v18.8h
@@ -2038,8 +2048,8 @@ one:
 	WORD $0x4f91132e // fmla v14.4s, v25.4s, v17.s[0]
 	WORD $0x4f901307 // fmla v7.4s, v24.4s, v16.s[0]
 	WORD $0x4f91130f // fmla v15.4s, v24.4s, v17.s[0]
-	ADD $64, R9, R9
 	ADD $64, R2, R2
+	ADD R8<<0, R10, R10
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -2054,8 +2064,8 @@ done:
 	FSTPQ (F14, F15), 96(R3)
 	RET
 
-// func mulF16N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF16N3x8(SB), NOSPLIT, $0-72
+// func mulF16N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF16N3x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -2064,288 +2074,9 @@ TEXT ·mulF16N3x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R2, R7, R10
-	CBZ R6, zero
-	MOVD R3, R11
-	FLDPQ 0(R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ 64(R11), (F4, F5)
-	FLDPQ 96(R11), (F6, F7)
-	ADD R4, R11, R11
-	FLDPQ 0(R11), (F8, F9)
-	FLDPQ 32(R11), (F10, F11)
-	FLDPQ 64(R11), (F12, F13)
-	FLDPQ 96(R11), (F14, F15)
-	ADD R4, R11, R11
-	FLDPQ 0(R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
-	FLDPQ 64(R11), (F20, F21)
-	FLDPQ 96(R11), (F22, F23)
-	ADD R4, R11, R11
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-	WORD $0x4f000410 // movi v16.4s, #0x0
-	WORD $0x4f000411 // movi v17.4s, #0x0
-	WORD $0x4f000412 // movi v18.4s, #0x0
-	WORD $0x4f000413 // movi v19.4s, #0x0
-	WORD $0x4f000414 // movi v20.4s, #0x0
-	WORD $0x4f000415 // movi v21.4s, #0x0
-	WORD $0x4f000416 // movi v22.4s, #0x0
-	WORD $0x4f000417 // movi v23.4s, #0x0
-sums:
-	SUBS $4, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
-	FMOVQ 0(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	WORD $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
-	WORD $0x4f991369 // fmla v9.4s, v27.4s, v25.s[0]
-	WORD $0x4f9a1371 // fmla v17.4s, v27.4s, v26.s[0]
-	FMOVQ 16(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913ca // fmla v10.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d2 // fmla v18.4s, v30.4s, v26.s[0]
-	WORD $0x4f9813a3 // fmla v3.4s, v29.4s, v24.s[0]
-	WORD $0x4f9913ab // fmla v11.4s, v29.4s, v25.s[0]
-	WORD $0x4f9a13b3 // fmla v19.4s, v29.4s, v26.s[0]
-	FMOVQ 32(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
-	WORD $0x4f981365 // fmla v5.4s, v27.4s, v24.s[0]
-	WORD $0x4f99136d // fmla v13.4s, v27.4s, v25.s[0]
-	WORD $0x4f9a1375 // fmla v21.4s, v27.4s, v26.s[0]
-	FMOVQ 48(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4f9813c6 // fmla v6.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913ce // fmla v14.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d6 // fmla v22.4s, v30.4s, v26.s[0]
-	WORD $0x4f9813a7 // fmla v7.4s, v29.4s, v24.s[0]
-	WORD $0x4f9913af // fmla v15.4s, v29.4s, v25.s[0]
-	WORD $0x4f9a13b7 // fmla v23.4s, v29.4s, v26.s[0]
-	FMOVQ 64(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4fb81380 // fmla v0.4s, v28.4s, v24.s[1]
-	WORD $0x4fb91388 // fmla v8.4s, v28.4s, v25.s[1]
-	WORD $0x4fba1390 // fmla v16.4s, v28.4s, v26.s[1]
-	WORD $0x4fb81361 // fmla v1.4s, v27.4s, v24.s[1]
-	WORD $0x4fb91369 // fmla v9.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1371 // fmla v17.4s, v27.4s, v26.s[1]
-	FMOVQ 80(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913ca // fmla v10.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13d2 // fmla v18.4s, v30.4s, v26.s[1]
-	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
-	FMOVQ 96(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4fb81384 // fmla v4.4s, v28.4s, v24.s[1]
-	WORD $0x4fb9138c // fmla v12.4s, v28.4s, v25.s[1]
-	WORD $0x4fba1394 // fmla v20.4s, v28.4s, v26.s[1]
-	WORD $0x4fb81365 // fmla v5.4s, v27.4s, v24.s[1]
-	WORD $0x4fb9136d // fmla v13.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1375 // fmla v21.4s, v27.4s, v26.s[1]
-	FMOVQ 112(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4fb813c6 // fmla v6.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913ce // fmla v14.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13d6 // fmla v22.4s, v30.4s, v26.s[1]
-	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
-	FMOVQ 128(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f981b80 // fmla v0.4s, v28.4s, v24.s[2]
-	WORD $0x4f991b88 // fmla v8.4s, v28.4s, v25.s[2]
-	WORD $0x4f9a1b90 // fmla v16.4s, v28.4s, v26.s[2]
-	WORD $0x4f981b61 // fmla v1.4s, v27.4s, v24.s[2]
-	WORD $0x4f991b69 // fmla v9.4s, v27.4s, v25.s[2]
-	WORD $0x4f9a1b71 // fmla v17.4s, v27.4s, v26.s[2]
-	FMOVQ 144(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4f981bc2 // fmla v2.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bca // fmla v10.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bd2 // fmla v18.4s, v30.4s, v26.s[2]
-	WORD $0x4f981ba3 // fmla v3.4s, v29.4s, v24.s[2]
-	WORD $0x4f991bab // fmla v11.4s, v29.4s, v25.s[2]
-	WORD $0x4f9a1bb3 // fmla v19.4s, v29.4s, v26.s[2]
-	FMOVQ 160(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f981b84 // fmla v4.4s, v28.4s, v24.s[2]
-	WORD $0x4f991b8c // fmla v12.4s, v28.4s, v25.s[2]
-	WORD $0x4f9a1b94 // fmla v20.4s, v28.4s, v26.s[2]
-	WORD $0x4f981b65 // fmla v5.4s, v27.4s, v24.s[2]
-	WORD $0x4f991b6d // fmla v13.4s, v27.4s, v25.s[2]
-	WORD $0x4f9a1b75 // fmla v21.4s, v27.4s, v26.s[2]
-	FMOVQ 176(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4f981bc6 // fmla v6.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bce // fmla v14.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bd6 // fmla v22.4s, v30.4s, v26.s[2]
-	WORD $0x4f981ba7 // fmla v7.4s, v29.4s, v24.s[2]
-	WORD $0x4f991baf // fmla v15.4s, v29.4s, v25.s[2]
-	WORD $0x4f9a1bb7 // fmla v23.4s, v29.4s, v26.s[2]
-	FMOVQ 192(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4fb81b80 // fmla v0.4s, v28.4s, v24.s[3]
-	WORD $0x4fb91b88 // fmla v8.4s, v28.4s, v25.s[3]
-	WORD $0x4fba1b90 // fmla v16.4s, v28.4s, v26.s[3]
-	WORD $0x4fb81b61 // fmla v1.4s, v27.4s, v24.s[3]
-	WORD $0x4fb91b69 // fmla v9.4s, v27.4s, v25.s[3]
-	WORD $0x4fba1b71 // fmla v17.4s, v27.4s, v26.s[3]
-	FMOVQ 208(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bca // fmla v10.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bd2 // fmla v18.4s, v30.4s, v26.s[3]
-	WORD $0x4fb81ba3 // fmla v3.4s, v29.4s, v24.s[3]
-	WORD $0x4fb91bab // fmla v11.4s, v29.4s, v25.s[3]
-	WORD $0x4fba1bb3 // fmla v19.4s, v29.4s, v26.s[3]
-	FMOVQ 224(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4fb81b84 // fmla v4.4s, v28.4s, v24.s[3]
-	WORD $0x4fb91b8c // fmla v12.4s, v28.4s, v25.s[3]
-	WORD $0x4fba1b94 // fmla v20.4s, v28.4s, v26.s[3]
-	WORD $0x4fb81b65 // fmla v5.4s, v27.4s, v24.s[3]
-	WORD $0x4fb91b6d // fmla v13.4s, v27.4s, v25.s[3]
-	WORD $0x4fba1b75 // fmla v21.4s, v27.4s, v26.s[3]
-	FMOVQ 240(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4fb81bc6 // fmla v6.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bce // fmla v14.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bd6 // fmla v22.4s, v30.4s, v26.s[3]
-	WORD $0x4fb81ba7 // fmla v7.4s, v29.4s, v24.s[3]
-	WORD $0x4fb91baf // fmla v15.4s, v29.4s, v25.s[3]
-	WORD $0x4fba1bb7 // fmla v23.4s, v29.4s, v26.s[3]
-	PRFM 0(R10), PLDL1KEEP
-	PRFM 64(R10), PLDL1KEEP
-	PRFM 128(R10), PLDL1KEEP
-	PRFM 192(R10), PLDL1KEEP
-	ADD $256, R10, R10
-	ADD $256, R2, R2
-	SUBS $4, R5, R5
-	BGE loop
-rest:
-	ADDS $4, R5, R5
-	BEQ done
-one:
-	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R8), F25
-	FMOVS.P 4(R9), F26
-	FMOVQ 0(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	WORD $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
-	WORD $0x4f991369 // fmla v9.4s, v27.4s, v25.s[0]
-	WORD $0x4f9a1371 // fmla v17.4s, v27.4s, v26.s[0]
-	FMOVQ 16(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913ca // fmla v10.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d2 // fmla v18.4s, v30.4s, v26.s[0]
-	WORD $0x4f9813a3 // fmla v3.4s, v29.4s, v24.s[0]
-	WORD $0x4f9913ab // fmla v11.4s, v29.4s, v25.s[0]
-	WORD $0x4f9a13b3 // fmla v19.4s, v29.4s, v26.s[0]
-	FMOVQ 32(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
-	WORD $0x4f981365 // fmla v5.4s, v27.4s, v24.s[0]
-	WORD $0x4f99136d // fmla v13.4s, v27.4s, v25.s[0]
-	WORD $0x4f9a1375 // fmla v21.4s, v27.4s, v26.s[0]
-	FMOVQ 48(R2), F29
-	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
-	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	WORD $0x4f9813c6 // fmla v6.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913ce // fmla v14.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d6 // fmla v22.4s, v30.4s, v26.s[0]
-	WORD $0x4f9813a7 // fmla v7.4s, v29.4s, v24.s[0]
-	WORD $0x4f9913af // fmla v15.4s, v29.4s, v25.s[0]
-	WORD $0x4f9a13b7 // fmla v23.4s, v29.4s, v26.s[0]
-	ADD $64, R10, R10
-	ADD $64, R2, R2
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	FSTPQ (F4, F5), 64(R3)
-	FSTPQ (F6, F7), 96(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	FSTPQ (F12, F13), 64(R3)
-	FSTPQ (F14, F15), 96(R3)
-	ADD R4, R3, R3
-	FSTPQ (F16, F17), 0(R3)
-	FSTPQ (F18, F19), 32(R3)
-	FSTPQ (F20, F21), 64(R3)
-	FSTPQ (F22, F23), 96(R3)
-	RET
-
-// func mulF16KeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulF16KeepN3x8(SB), NOSPLIT, $0-80
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	MOVD wide+72(FP), R10
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
 	ADD R2, R7, R11
 	CBZ R6, zero
 	MOVD R3, R12
@@ -2395,181 +2126,149 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
 	FMOVQ 0(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 0(R10)
 	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
 	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	FMOVQ F27, 16(R10)
 	WORD $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
 	WORD $0x4f991369 // fmla v9.4s, v27.4s, v25.s[0]
 	WORD $0x4f9a1371 // fmla v17.4s, v27.4s, v26.s[0]
 	FMOVQ 16(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 32(R10)
 	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913ca // fmla v10.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d2 // fmla v18.4s, v30.4s, v26.s[0]
-	FMOVQ F29, 48(R10)
 	WORD $0x4f9813a3 // fmla v3.4s, v29.4s, v24.s[0]
 	WORD $0x4f9913ab // fmla v11.4s, v29.4s, v25.s[0]
 	WORD $0x4f9a13b3 // fmla v19.4s, v29.4s, v26.s[0]
 	FMOVQ 32(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 64(R10)
 	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
-	FMOVQ F27, 80(R10)
 	WORD $0x4f981365 // fmla v5.4s, v27.4s, v24.s[0]
 	WORD $0x4f99136d // fmla v13.4s, v27.4s, v25.s[0]
 	WORD $0x4f9a1375 // fmla v21.4s, v27.4s, v26.s[0]
 	FMOVQ 48(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 96(R10)
 	WORD $0x4f9813c6 // fmla v6.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913ce // fmla v14.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d6 // fmla v22.4s, v30.4s, v26.s[0]
-	FMOVQ F29, 112(R10)
 	WORD $0x4f9813a7 // fmla v7.4s, v29.4s, v24.s[0]
 	WORD $0x4f9913af // fmla v15.4s, v29.4s, v25.s[0]
 	WORD $0x4f9a13b7 // fmla v23.4s, v29.4s, v26.s[0]
 	FMOVQ 64(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 128(R10)
 	WORD $0x4fb81380 // fmla v0.4s, v28.4s, v24.s[1]
 	WORD $0x4fb91388 // fmla v8.4s, v28.4s, v25.s[1]
 	WORD $0x4fba1390 // fmla v16.4s, v28.4s, v26.s[1]
-	FMOVQ F27, 144(R10)
 	WORD $0x4fb81361 // fmla v1.4s, v27.4s, v24.s[1]
 	WORD $0x4fb91369 // fmla v9.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1371 // fmla v17.4s, v27.4s, v26.s[1]
 	FMOVQ 80(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 160(R10)
 	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913ca // fmla v10.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13d2 // fmla v18.4s, v30.4s, v26.s[1]
-	FMOVQ F29, 176(R10)
 	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
 	FMOVQ 96(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 192(R10)
 	WORD $0x4fb81384 // fmla v4.4s, v28.4s, v24.s[1]
 	WORD $0x4fb9138c // fmla v12.4s, v28.4s, v25.s[1]
 	WORD $0x4fba1394 // fmla v20.4s, v28.4s, v26.s[1]
-	FMOVQ F27, 208(R10)
 	WORD $0x4fb81365 // fmla v5.4s, v27.4s, v24.s[1]
 	WORD $0x4fb9136d // fmla v13.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1375 // fmla v21.4s, v27.4s, v26.s[1]
 	FMOVQ 112(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 224(R10)
 	WORD $0x4fb813c6 // fmla v6.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913ce // fmla v14.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13d6 // fmla v22.4s, v30.4s, v26.s[1]
-	FMOVQ F29, 240(R10)
 	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
 	FMOVQ 128(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 256(R10)
 	WORD $0x4f981b80 // fmla v0.4s, v28.4s, v24.s[2]
 	WORD $0x4f991b88 // fmla v8.4s, v28.4s, v25.s[2]
 	WORD $0x4f9a1b90 // fmla v16.4s, v28.4s, v26.s[2]
-	FMOVQ F27, 272(R10)
 	WORD $0x4f981b61 // fmla v1.4s, v27.4s, v24.s[2]
 	WORD $0x4f991b69 // fmla v9.4s, v27.4s, v25.s[2]
 	WORD $0x4f9a1b71 // fmla v17.4s, v27.4s, v26.s[2]
 	FMOVQ 144(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 288(R10)
 	WORD $0x4f981bc2 // fmla v2.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bca // fmla v10.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bd2 // fmla v18.4s, v30.4s, v26.s[2]
-	FMOVQ F29, 304(R10)
 	WORD $0x4f981ba3 // fmla v3.4s, v29.4s, v24.s[2]
 	WORD $0x4f991bab // fmla v11.4s, v29.4s, v25.s[2]
 	WORD $0x4f9a1bb3 // fmla v19.4s, v29.4s, v26.s[2]
 	FMOVQ 160(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 320(R10)
 	WORD $0x4f981b84 // fmla v4.4s, v28.4s, v24.s[2]
 	WORD $0x4f991b8c // fmla v12.4s, v28.4s, v25.s[2]
 	WORD $0x4f9a1b94 // fmla v20.4s, v28.4s, v26.s[2]
-	FMOVQ F27, 336(R10)
 	WORD $0x4f981b65 // fmla v5.4s, v27.4s, v24.s[2]
 	WORD $0x4f991b6d // fmla v13.4s, v27.4s, v25.s[2]
 	WORD $0x4f9a1b75 // fmla v21.4s, v27.4s, v26.s[2]
 	FMOVQ 176(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 352(R10)
 	WORD $0x4f981bc6 // fmla v6.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bce // fmla v14.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bd6 // fmla v22.4s, v30.4s, v26.s[2]
-	FMOVQ F29, 368(R10)
 	WORD $0x4f981ba7 // fmla v7.4s, v29.4s, v24.s[2]
 	WORD $0x4f991baf // fmla v15.4s, v29.4s, v25.s[2]
 	WORD $0x4f9a1bb7 // fmla v23.4s, v29.4s, v26.s[2]
 	FMOVQ 192(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 384(R10)
 	WORD $0x4fb81b80 // fmla v0.4s, v28.4s, v24.s[3]
 	WORD $0x4fb91b88 // fmla v8.4s, v28.4s, v25.s[3]
 	WORD $0x4fba1b90 // fmla v16.4s, v28.4s, v26.s[3]
-	FMOVQ F27, 400(R10)
 	WORD $0x4fb81b61 // fmla v1.4s, v27.4s, v24.s[3]
 	WORD $0x4fb91b69 // fmla v9.4s, v27.4s, v25.s[3]
 	WORD $0x4fba1b71 // fmla v17.4s, v27.4s, v26.s[3]
 	FMOVQ 208(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 416(R10)
 	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bca // fmla v10.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bd2 // fmla v18.4s, v30.4s, v26.s[3]
-	FMOVQ F29, 432(R10)
 	WORD $0x4fb81ba3 // fmla v3.4s, v29.4s, v24.s[3]
 	WORD $0x4fb91bab // fmla v11.4s, v29.4s, v25.s[3]
 	WORD $0x4fba1bb3 // fmla v19.4s, v29.4s, v26.s[3]
 	FMOVQ 224(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 448(R10)
 	WORD $0x4fb81b84 // fmla v4.4s, v28.4s, v24.s[3]
 	WORD $0x4fb91b8c // fmla v12.4s, v28.4s, v25.s[3]
 	WORD $0x4fba1b94 // fmla v20.4s, v28.4s, v26.s[3]
-	FMOVQ F27, 464(R10)
 	WORD $0x4fb81b65 // fmla v5.4s, v27.4s, v24.s[3]
 	WORD $0x4fb91b6d // fmla v13.4s, v27.4s, v25.s[3]
 	WORD $0x4fba1b75 // fmla v21.4s, v27.4s, v26.s[3]
 	FMOVQ 240(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 480(R10)
 	WORD $0x4fb81bc6 // fmla v6.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bce // fmla v14.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bd6 // fmla v22.4s, v30.4s, v26.s[3]
-	FMOVQ F29, 496(R10)
 	WORD $0x4fb81ba7 // fmla v7.4s, v29.4s, v24.s[3]
 	WORD $0x4fb91baf // fmla v15.4s, v29.4s, v25.s[3]
 	WORD $0x4fba1bb7 // fmla v23.4s, v29.4s, v26.s[3]
@@ -2577,9 +2276,8 @@ loop:
 	PRFM 64(R11), PLDL1KEEP
 	PRFM 128(R11), PLDL1KEEP
 	PRFM 192(R11), PLDL1KEEP
-	ADD $256, R11, R11
 	ADD $256, R2, R2
-	ADD $512, R10, R10
+	ADD R8<<2, R11, R11
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -2587,55 +2285,46 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R8), F25
-	FMOVS.P 4(R9), F26
+	FMOVS.P 4(R9), F25
+	FMOVS.P 4(R10), F26
 	FMOVQ 0(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 0(R10)
 	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
 	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	FMOVQ F27, 16(R10)
 	WORD $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
 	WORD $0x4f991369 // fmla v9.4s, v27.4s, v25.s[0]
 	WORD $0x4f9a1371 // fmla v17.4s, v27.4s, v26.s[0]
 	FMOVQ 16(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 32(R10)
 	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913ca // fmla v10.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d2 // fmla v18.4s, v30.4s, v26.s[0]
-	FMOVQ F29, 48(R10)
 	WORD $0x4f9813a3 // fmla v3.4s, v29.4s, v24.s[0]
 	WORD $0x4f9913ab // fmla v11.4s, v29.4s, v25.s[0]
 	WORD $0x4f9a13b3 // fmla v19.4s, v29.4s, v26.s[0]
 	FMOVQ 32(R2), F27
 	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
 	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 64(R10)
 	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
-	FMOVQ F27, 80(R10)
 	WORD $0x4f981365 // fmla v5.4s, v27.4s, v24.s[0]
 	WORD $0x4f99136d // fmla v13.4s, v27.4s, v25.s[0]
 	WORD $0x4f9a1375 // fmla v21.4s, v27.4s, v26.s[0]
 	FMOVQ 48(R2), F29
 	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
 	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
-	FMOVQ F30, 96(R10)
 	WORD $0x4f9813c6 // fmla v6.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913ce // fmla v14.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d6 // fmla v22.4s, v30.4s, v26.s[0]
-	FMOVQ F29, 112(R10)
 	WORD $0x4f9813a7 // fmla v7.4s, v29.4s, v24.s[0]
 	WORD $0x4f9913af // fmla v15.4s, v29.4s, v25.s[0]
 	WORD $0x4f9a13b7 // fmla v23.4s, v29.4s, v26.s[0]
-	ADD $64, R11, R11
 	ADD $64, R2, R2
-	ADD $128, R10, R10
+	ADD R8<<0, R11, R11
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -2655,8 +2344,8 @@ done:
 	FSTPQ (F22, F23), 96(R3)
 	RET
 
-// func mulF16N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF16N4x4(SB), NOSPLIT, $0-72
+// func mulF16KeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulF16KeepN3x8(SB), NOSPLIT, $0-88
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -2665,936 +2354,28 @@ TEXT ·mulF16N4x4(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
 	ADD R1, R9, R10
-	ADD R2, R7, R11
-	CBZ R6, zero
-	MOVD R3, R12
-	FLDPQ 0(R12), (F0, F1)
-	FLDPQ 32(R12), (F2, F3)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F4, F5)
-	FLDPQ 32(R12), (F6, F7)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F8, F9)
-	FLDPQ 32(R12), (F10, F11)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F12, F13)
-	FLDPQ 32(R12), (F14, F15)
-	ADD R4, R12, R12
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-sums:
-	SUBS $4, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
-	VLD1.P 16(R9), [V18.S4]
-	VLD1.P 16(R10), [V19.S4]
-	FMOVQ 0(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
-	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
-	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
-	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
-	FMOVQ 16(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
-	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
-	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
-	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
-	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
-	FMOVQ 64(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	WORD $0x4fb012a0 // fmla v0.4s, v21.4s, v16.s[1]
-	WORD $0x4fb112a4 // fmla v4.4s, v21.4s, v17.s[1]
-	WORD $0x4fb212a8 // fmla v8.4s, v21.4s, v18.s[1]
-	WORD $0x4fb312ac // fmla v12.4s, v21.4s, v19.s[1]
-	WORD $0x4fb01281 // fmla v1.4s, v20.4s, v16.s[1]
-	WORD $0x4fb11285 // fmla v5.4s, v20.4s, v17.s[1]
-	WORD $0x4fb21289 // fmla v9.4s, v20.4s, v18.s[1]
-	WORD $0x4fb3128d // fmla v13.4s, v20.4s, v19.s[1]
-	FMOVQ 80(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	WORD $0x4fb012e2 // fmla v2.4s, v23.4s, v16.s[1]
-	WORD $0x4fb112e6 // fmla v6.4s, v23.4s, v17.s[1]
-	WORD $0x4fb212ea // fmla v10.4s, v23.4s, v18.s[1]
-	WORD $0x4fb312ee // fmla v14.4s, v23.4s, v19.s[1]
-	WORD $0x4fb012c3 // fmla v3.4s, v22.4s, v16.s[1]
-	WORD $0x4fb112c7 // fmla v7.4s, v22.4s, v17.s[1]
-	WORD $0x4fb212cb // fmla v11.4s, v22.4s, v18.s[1]
-	WORD $0x4fb312cf // fmla v15.4s, v22.4s, v19.s[1]
-	FMOVQ 128(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
-	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
-	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
-	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
-	WORD $0x4f901a81 // fmla v1.4s, v20.4s, v16.s[2]
-	WORD $0x4f911a85 // fmla v5.4s, v20.4s, v17.s[2]
-	WORD $0x4f921a89 // fmla v9.4s, v20.4s, v18.s[2]
-	WORD $0x4f931a8d // fmla v13.4s, v20.4s, v19.s[2]
-	FMOVQ 144(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	WORD $0x4f901ae2 // fmla v2.4s, v23.4s, v16.s[2]
-	WORD $0x4f911ae6 // fmla v6.4s, v23.4s, v17.s[2]
-	WORD $0x4f921aea // fmla v10.4s, v23.4s, v18.s[2]
-	WORD $0x4f931aee // fmla v14.4s, v23.4s, v19.s[2]
-	WORD $0x4f901ac3 // fmla v3.4s, v22.4s, v16.s[2]
-	WORD $0x4f911ac7 // fmla v7.4s, v22.4s, v17.s[2]
-	WORD $0x4f921acb // fmla v11.4s, v22.4s, v18.s[2]
-	WORD $0x4f931acf // fmla v15.4s, v22.4s, v19.s[2]
-	FMOVQ 192(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	WORD $0x4fb01aa0 // fmla v0.4s, v21.4s, v16.s[3]
-	WORD $0x4fb11aa4 // fmla v4.4s, v21.4s, v17.s[3]
-	WORD $0x4fb21aa8 // fmla v8.4s, v21.4s, v18.s[3]
-	WORD $0x4fb31aac // fmla v12.4s, v21.4s, v19.s[3]
-	WORD $0x4fb01a81 // fmla v1.4s, v20.4s, v16.s[3]
-	WORD $0x4fb11a85 // fmla v5.4s, v20.4s, v17.s[3]
-	WORD $0x4fb21a89 // fmla v9.4s, v20.4s, v18.s[3]
-	WORD $0x4fb31a8d // fmla v13.4s, v20.4s, v19.s[3]
-	FMOVQ 208(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	WORD $0x4fb01ae2 // fmla v2.4s, v23.4s, v16.s[3]
-	WORD $0x4fb11ae6 // fmla v6.4s, v23.4s, v17.s[3]
-	WORD $0x4fb21aea // fmla v10.4s, v23.4s, v18.s[3]
-	WORD $0x4fb31aee // fmla v14.4s, v23.4s, v19.s[3]
-	WORD $0x4fb01ac3 // fmla v3.4s, v22.4s, v16.s[3]
-	WORD $0x4fb11ac7 // fmla v7.4s, v22.4s, v17.s[3]
-	WORD $0x4fb21acb // fmla v11.4s, v22.4s, v18.s[3]
-	WORD $0x4fb31acf // fmla v15.4s, v22.4s, v19.s[3]
-	PRFM 0(R11), PLDL1KEEP
-	PRFM 64(R11), PLDL1KEEP
-	PRFM 128(R11), PLDL1KEEP
-	PRFM 192(R11), PLDL1KEEP
-	ADD $256, R11, R11
-	ADD $256, R2, R2
-	SUBS $4, R5, R5
-	BGE loop
-rest:
-	ADDS $4, R5, R5
-	BEQ done
-one:
-	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R8), F17
-	FMOVS.P 4(R9), F18
-	FMOVS.P 4(R10), F19
-	FMOVQ 0(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
-	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
-	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
-	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
-	FMOVQ 16(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
-	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
-	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
-	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
-	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
-	ADD $64, R11, R11
-	ADD $64, R2, R2
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	RET
-
-// func mulF16KeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulF16KeepN4x4(SB), NOSPLIT, $0-80
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	MOVD wide+72(FP), R11
+	MOVD wide+80(FP), R11
 	ADD R2, R7, R12
 	CBZ R6, zero
 	MOVD R3, R13
 	FLDPQ 0(R13), (F0, F1)
 	FLDPQ 32(R13), (F2, F3)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F4, F5)
-	FLDPQ 32(R13), (F6, F7)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F8, F9)
-	FLDPQ 32(R13), (F10, F11)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F12, F13)
-	FLDPQ 32(R13), (F14, F15)
-	ADD R4, R13, R13
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-sums:
-	SUBS $4, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
-	VLD1.P 16(R9), [V18.S4]
-	VLD1.P 16(R10), [V19.S4]
-	FMOVQ 0(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	FMOVQ F21, 0(R11)
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	FMOVQ F20, 16(R11)
-	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
-	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
-	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
-	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
-	FMOVQ 16(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	FMOVQ F23, 32(R11)
-	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
-	FMOVQ F22, 48(R11)
-	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
-	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
-	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
-	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
-	FMOVQ 64(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	FMOVQ F21, 128(R11)
-	WORD $0x4fb012a0 // fmla v0.4s, v21.4s, v16.s[1]
-	WORD $0x4fb112a4 // fmla v4.4s, v21.4s, v17.s[1]
-	WORD $0x4fb212a8 // fmla v8.4s, v21.4s, v18.s[1]
-	WORD $0x4fb312ac // fmla v12.4s, v21.4s, v19.s[1]
-	FMOVQ F20, 144(R11)
-	WORD $0x4fb01281 // fmla v1.4s, v20.4s, v16.s[1]
-	WORD $0x4fb11285 // fmla v5.4s, v20.4s, v17.s[1]
-	WORD $0x4fb21289 // fmla v9.4s, v20.4s, v18.s[1]
-	WORD $0x4fb3128d // fmla v13.4s, v20.4s, v19.s[1]
-	FMOVQ 80(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	FMOVQ F23, 160(R11)
-	WORD $0x4fb012e2 // fmla v2.4s, v23.4s, v16.s[1]
-	WORD $0x4fb112e6 // fmla v6.4s, v23.4s, v17.s[1]
-	WORD $0x4fb212ea // fmla v10.4s, v23.4s, v18.s[1]
-	WORD $0x4fb312ee // fmla v14.4s, v23.4s, v19.s[1]
-	FMOVQ F22, 176(R11)
-	WORD $0x4fb012c3 // fmla v3.4s, v22.4s, v16.s[1]
-	WORD $0x4fb112c7 // fmla v7.4s, v22.4s, v17.s[1]
-	WORD $0x4fb212cb // fmla v11.4s, v22.4s, v18.s[1]
-	WORD $0x4fb312cf // fmla v15.4s, v22.4s, v19.s[1]
-	FMOVQ 128(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	FMOVQ F21, 256(R11)
-	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
-	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
-	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
-	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
-	FMOVQ F20, 272(R11)
-	WORD $0x4f901a81 // fmla v1.4s, v20.4s, v16.s[2]
-	WORD $0x4f911a85 // fmla v5.4s, v20.4s, v17.s[2]
-	WORD $0x4f921a89 // fmla v9.4s, v20.4s, v18.s[2]
-	WORD $0x4f931a8d // fmla v13.4s, v20.4s, v19.s[2]
-	FMOVQ 144(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	FMOVQ F23, 288(R11)
-	WORD $0x4f901ae2 // fmla v2.4s, v23.4s, v16.s[2]
-	WORD $0x4f911ae6 // fmla v6.4s, v23.4s, v17.s[2]
-	WORD $0x4f921aea // fmla v10.4s, v23.4s, v18.s[2]
-	WORD $0x4f931aee // fmla v14.4s, v23.4s, v19.s[2]
-	FMOVQ F22, 304(R11)
-	WORD $0x4f901ac3 // fmla v3.4s, v22.4s, v16.s[2]
-	WORD $0x4f911ac7 // fmla v7.4s, v22.4s, v17.s[2]
-	WORD $0x4f921acb // fmla v11.4s, v22.4s, v18.s[2]
-	WORD $0x4f931acf // fmla v15.4s, v22.4s, v19.s[2]
-	FMOVQ 192(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	FMOVQ F21, 384(R11)
-	WORD $0x4fb01aa0 // fmla v0.4s, v21.4s, v16.s[3]
-	WORD $0x4fb11aa4 // fmla v4.4s, v21.4s, v17.s[3]
-	WORD $0x4fb21aa8 // fmla v8.4s, v21.4s, v18.s[3]
-	WORD $0x4fb31aac // fmla v12.4s, v21.4s, v19.s[3]
-	FMOVQ F20, 400(R11)
-	WORD $0x4fb01a81 // fmla v1.4s, v20.4s, v16.s[3]
-	WORD $0x4fb11a85 // fmla v5.4s, v20.4s, v17.s[3]
-	WORD $0x4fb21a89 // fmla v9.4s, v20.4s, v18.s[3]
-	WORD $0x4fb31a8d // fmla v13.4s, v20.4s, v19.s[3]
-	FMOVQ 208(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	FMOVQ F23, 416(R11)
-	WORD $0x4fb01ae2 // fmla v2.4s, v23.4s, v16.s[3]
-	WORD $0x4fb11ae6 // fmla v6.4s, v23.4s, v17.s[3]
-	WORD $0x4fb21aea // fmla v10.4s, v23.4s, v18.s[3]
-	WORD $0x4fb31aee // fmla v14.4s, v23.4s, v19.s[3]
-	FMOVQ F22, 432(R11)
-	WORD $0x4fb01ac3 // fmla v3.4s, v22.4s, v16.s[3]
-	WORD $0x4fb11ac7 // fmla v7.4s, v22.4s, v17.s[3]
-	WORD $0x4fb21acb // fmla v11.4s, v22.4s, v18.s[3]
-	WORD $0x4fb31acf // fmla v15.4s, v22.4s, v19.s[3]
-	PRFM 0(R12), PLDL1KEEP
-	PRFM 64(R12), PLDL1KEEP
-	PRFM 128(R12), PLDL1KEEP
-	PRFM 192(R12), PLDL1KEEP
-	ADD $256, R12, R12
-	ADD $256, R2, R2
-	ADD $512, R11, R11
-	SUBS $4, R5, R5
-	BGE loop
-rest:
-	ADDS $4, R5, R5
-	BEQ done
-one:
-	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R8), F17
-	FMOVS.P 4(R9), F18
-	FMOVS.P 4(R10), F19
-	FMOVQ 0(R2), F20
-	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
-	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
-	FMOVQ F21, 0(R11)
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	FMOVQ F20, 16(R11)
-	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
-	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
-	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
-	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
-	FMOVQ 16(R2), F22
-	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
-	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
-	FMOVQ F23, 32(R11)
-	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
-	FMOVQ F22, 48(R11)
-	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
-	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
-	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
-	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
-	ADD $64, R12, R12
-	ADD $64, R2, R2
-	ADD $128, R11, R11
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	RET
-
-// func mulF16N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF16N5x4(SB), NOSPLIT, $0-72
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	ADD R1, R10, R11
-	ADD R2, R7, R12
-	CBZ R6, zero
-	MOVD R3, R13
-	FLDPQ 0(R13), (F0, F1)
-	FLDPQ 32(R13), (F2, F3)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F4, F5)
-	FLDPQ 32(R13), (F6, F7)
+	FLDPQ 64(R13), (F4, F5)
+	FLDPQ 96(R13), (F6, F7)
 	ADD R4, R13, R13
 	FLDPQ 0(R13), (F8, F9)
 	FLDPQ 32(R13), (F10, F11)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F12, F13)
-	FLDPQ 32(R13), (F14, F15)
+	FLDPQ 64(R13), (F12, F13)
+	FLDPQ 96(R13), (F14, F15)
 	ADD R4, R13, R13
 	FLDPQ 0(R13), (F16, F17)
 	FLDPQ 32(R13), (F18, F19)
+	FLDPQ 64(R13), (F20, F21)
+	FLDPQ 96(R13), (F22, F23)
 	ADD R4, R13, R13
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-	WORD $0x4f000410 // movi v16.4s, #0x0
-	WORD $0x4f000411 // movi v17.4s, #0x0
-	WORD $0x4f000412 // movi v18.4s, #0x0
-	WORD $0x4f000413 // movi v19.4s, #0x0
-sums:
-	SUBS $4, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V20.S4]
-	VLD1.P 16(R8), [V21.S4]
-	VLD1.P 16(R9), [V22.S4]
-	VLD1.P 16(R10), [V23.S4]
-	VLD1.P 16(R11), [V24.S4]
-	FMOVQ 0(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
-	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
-	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
-	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
-	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
-	FMOVQ 16(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
-	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
-	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
-	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
-	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
-	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
-	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
-	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
-	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
-	FMOVQ 64(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	WORD $0x4fb41340 // fmla v0.4s, v26.4s, v20.s[1]
-	WORD $0x4fb51344 // fmla v4.4s, v26.4s, v21.s[1]
-	WORD $0x4fb61348 // fmla v8.4s, v26.4s, v22.s[1]
-	WORD $0x4fb7134c // fmla v12.4s, v26.4s, v23.s[1]
-	WORD $0x4fb81350 // fmla v16.4s, v26.4s, v24.s[1]
-	WORD $0x4fb41321 // fmla v1.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51325 // fmla v5.4s, v25.4s, v21.s[1]
-	WORD $0x4fb61329 // fmla v9.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132d // fmla v13.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81331 // fmla v17.4s, v25.4s, v24.s[1]
-	FMOVQ 80(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4fb41382 // fmla v2.4s, v28.4s, v20.s[1]
-	WORD $0x4fb51386 // fmla v6.4s, v28.4s, v21.s[1]
-	WORD $0x4fb6138a // fmla v10.4s, v28.4s, v22.s[1]
-	WORD $0x4fb7138e // fmla v14.4s, v28.4s, v23.s[1]
-	WORD $0x4fb81392 // fmla v18.4s, v28.4s, v24.s[1]
-	WORD $0x4fb41363 // fmla v3.4s, v27.4s, v20.s[1]
-	WORD $0x4fb51367 // fmla v7.4s, v27.4s, v21.s[1]
-	WORD $0x4fb6136b // fmla v11.4s, v27.4s, v22.s[1]
-	WORD $0x4fb7136f // fmla v15.4s, v27.4s, v23.s[1]
-	WORD $0x4fb81373 // fmla v19.4s, v27.4s, v24.s[1]
-	FMOVQ 128(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
-	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
-	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
-	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
-	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
-	WORD $0x4f941b21 // fmla v1.4s, v25.4s, v20.s[2]
-	WORD $0x4f951b25 // fmla v5.4s, v25.4s, v21.s[2]
-	WORD $0x4f961b29 // fmla v9.4s, v25.4s, v22.s[2]
-	WORD $0x4f971b2d // fmla v13.4s, v25.4s, v23.s[2]
-	WORD $0x4f981b31 // fmla v17.4s, v25.4s, v24.s[2]
-	FMOVQ 144(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f941b82 // fmla v2.4s, v28.4s, v20.s[2]
-	WORD $0x4f951b86 // fmla v6.4s, v28.4s, v21.s[2]
-	WORD $0x4f961b8a // fmla v10.4s, v28.4s, v22.s[2]
-	WORD $0x4f971b8e // fmla v14.4s, v28.4s, v23.s[2]
-	WORD $0x4f981b92 // fmla v18.4s, v28.4s, v24.s[2]
-	WORD $0x4f941b63 // fmla v3.4s, v27.4s, v20.s[2]
-	WORD $0x4f951b67 // fmla v7.4s, v27.4s, v21.s[2]
-	WORD $0x4f961b6b // fmla v11.4s, v27.4s, v22.s[2]
-	WORD $0x4f971b6f // fmla v15.4s, v27.4s, v23.s[2]
-	WORD $0x4f981b73 // fmla v19.4s, v27.4s, v24.s[2]
-	FMOVQ 192(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	WORD $0x4fb41b40 // fmla v0.4s, v26.4s, v20.s[3]
-	WORD $0x4fb51b44 // fmla v4.4s, v26.4s, v21.s[3]
-	WORD $0x4fb61b48 // fmla v8.4s, v26.4s, v22.s[3]
-	WORD $0x4fb71b4c // fmla v12.4s, v26.4s, v23.s[3]
-	WORD $0x4fb81b50 // fmla v16.4s, v26.4s, v24.s[3]
-	WORD $0x4fb41b21 // fmla v1.4s, v25.4s, v20.s[3]
-	WORD $0x4fb51b25 // fmla v5.4s, v25.4s, v21.s[3]
-	WORD $0x4fb61b29 // fmla v9.4s, v25.4s, v22.s[3]
-	WORD $0x4fb71b2d // fmla v13.4s, v25.4s, v23.s[3]
-	WORD $0x4fb81b31 // fmla v17.4s, v25.4s, v24.s[3]
-	FMOVQ 208(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4fb41b82 // fmla v2.4s, v28.4s, v20.s[3]
-	WORD $0x4fb51b86 // fmla v6.4s, v28.4s, v21.s[3]
-	WORD $0x4fb61b8a // fmla v10.4s, v28.4s, v22.s[3]
-	WORD $0x4fb71b8e // fmla v14.4s, v28.4s, v23.s[3]
-	WORD $0x4fb81b92 // fmla v18.4s, v28.4s, v24.s[3]
-	WORD $0x4fb41b63 // fmla v3.4s, v27.4s, v20.s[3]
-	WORD $0x4fb51b67 // fmla v7.4s, v27.4s, v21.s[3]
-	WORD $0x4fb61b6b // fmla v11.4s, v27.4s, v22.s[3]
-	WORD $0x4fb71b6f // fmla v15.4s, v27.4s, v23.s[3]
-	WORD $0x4fb81b73 // fmla v19.4s, v27.4s, v24.s[3]
-	PRFM 0(R12), PLDL1KEEP
-	PRFM 64(R12), PLDL1KEEP
-	PRFM 128(R12), PLDL1KEEP
-	PRFM 192(R12), PLDL1KEEP
-	ADD $256, R12, R12
-	ADD $256, R2, R2
-	SUBS $4, R5, R5
-	BGE loop
-rest:
-	ADDS $4, R5, R5
-	BEQ done
-one:
-	FMOVS.P 4(R0), F20
-	FMOVS.P 4(R8), F21
-	FMOVS.P 4(R9), F22
-	FMOVS.P 4(R10), F23
-	FMOVS.P 4(R11), F24
-	FMOVQ 0(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
-	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
-	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
-	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
-	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
-	FMOVQ 16(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
-	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
-	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
-	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
-	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
-	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
-	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
-	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
-	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
-	ADD $64, R12, R12
-	ADD $64, R2, R2
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F16, F17), 0(R3)
-	FSTPQ (F18, F19), 32(R3)
-	RET
-
-// func mulF16KeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulF16KeepN5x4(SB), NOSPLIT, $0-80
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	ADD R1, R10, R11
-	MOVD wide+72(FP), R12
-	ADD R2, R7, R13
-	CBZ R6, zero
-	MOVD R3, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F12, F13)
-	FLDPQ 32(R14), (F14, F15)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F16, F17)
-	FLDPQ 32(R14), (F18, F19)
-	ADD R4, R14, R14
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-	WORD $0x4f000410 // movi v16.4s, #0x0
-	WORD $0x4f000411 // movi v17.4s, #0x0
-	WORD $0x4f000412 // movi v18.4s, #0x0
-	WORD $0x4f000413 // movi v19.4s, #0x0
-sums:
-	SUBS $4, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V20.S4]
-	VLD1.P 16(R8), [V21.S4]
-	VLD1.P 16(R9), [V22.S4]
-	VLD1.P 16(R10), [V23.S4]
-	VLD1.P 16(R11), [V24.S4]
-	FMOVQ 0(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	FMOVQ F26, 0(R12)
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	FMOVQ F25, 16(R12)
-	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
-	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
-	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
-	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
-	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
-	FMOVQ 16(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 32(R12)
-	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
-	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
-	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
-	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
-	FMOVQ F27, 48(R12)
-	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
-	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
-	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
-	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
-	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
-	FMOVQ 64(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	FMOVQ F26, 128(R12)
-	WORD $0x4fb41340 // fmla v0.4s, v26.4s, v20.s[1]
-	WORD $0x4fb51344 // fmla v4.4s, v26.4s, v21.s[1]
-	WORD $0x4fb61348 // fmla v8.4s, v26.4s, v22.s[1]
-	WORD $0x4fb7134c // fmla v12.4s, v26.4s, v23.s[1]
-	WORD $0x4fb81350 // fmla v16.4s, v26.4s, v24.s[1]
-	FMOVQ F25, 144(R12)
-	WORD $0x4fb41321 // fmla v1.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51325 // fmla v5.4s, v25.4s, v21.s[1]
-	WORD $0x4fb61329 // fmla v9.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132d // fmla v13.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81331 // fmla v17.4s, v25.4s, v24.s[1]
-	FMOVQ 80(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 160(R12)
-	WORD $0x4fb41382 // fmla v2.4s, v28.4s, v20.s[1]
-	WORD $0x4fb51386 // fmla v6.4s, v28.4s, v21.s[1]
-	WORD $0x4fb6138a // fmla v10.4s, v28.4s, v22.s[1]
-	WORD $0x4fb7138e // fmla v14.4s, v28.4s, v23.s[1]
-	WORD $0x4fb81392 // fmla v18.4s, v28.4s, v24.s[1]
-	FMOVQ F27, 176(R12)
-	WORD $0x4fb41363 // fmla v3.4s, v27.4s, v20.s[1]
-	WORD $0x4fb51367 // fmla v7.4s, v27.4s, v21.s[1]
-	WORD $0x4fb6136b // fmla v11.4s, v27.4s, v22.s[1]
-	WORD $0x4fb7136f // fmla v15.4s, v27.4s, v23.s[1]
-	WORD $0x4fb81373 // fmla v19.4s, v27.4s, v24.s[1]
-	FMOVQ 128(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	FMOVQ F26, 256(R12)
-	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
-	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
-	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
-	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
-	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
-	FMOVQ F25, 272(R12)
-	WORD $0x4f941b21 // fmla v1.4s, v25.4s, v20.s[2]
-	WORD $0x4f951b25 // fmla v5.4s, v25.4s, v21.s[2]
-	WORD $0x4f961b29 // fmla v9.4s, v25.4s, v22.s[2]
-	WORD $0x4f971b2d // fmla v13.4s, v25.4s, v23.s[2]
-	WORD $0x4f981b31 // fmla v17.4s, v25.4s, v24.s[2]
-	FMOVQ 144(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 288(R12)
-	WORD $0x4f941b82 // fmla v2.4s, v28.4s, v20.s[2]
-	WORD $0x4f951b86 // fmla v6.4s, v28.4s, v21.s[2]
-	WORD $0x4f961b8a // fmla v10.4s, v28.4s, v22.s[2]
-	WORD $0x4f971b8e // fmla v14.4s, v28.4s, v23.s[2]
-	WORD $0x4f981b92 // fmla v18.4s, v28.4s, v24.s[2]
-	FMOVQ F27, 304(R12)
-	WORD $0x4f941b63 // fmla v3.4s, v27.4s, v20.s[2]
-	WORD $0x4f951b67 // fmla v7.4s, v27.4s, v21.s[2]
-	WORD $0x4f961b6b // fmla v11.4s, v27.4s, v22.s[2]
-	WORD $0x4f971b6f // fmla v15.4s, v27.4s, v23.s[2]
-	WORD $0x4f981b73 // fmla v19.4s, v27.4s, v24.s[2]
-	FMOVQ 192(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	FMOVQ F26, 384(R12)
-	WORD $0x4fb41b40 // fmla v0.4s, v26.4s, v20.s[3]
-	WORD $0x4fb51b44 // fmla v4.4s, v26.4s, v21.s[3]
-	WORD $0x4fb61b48 // fmla v8.4s, v26.4s, v22.s[3]
-	WORD $0x4fb71b4c // fmla v12.4s, v26.4s, v23.s[3]
-	WORD $0x4fb81b50 // fmla v16.4s, v26.4s, v24.s[3]
-	FMOVQ F25, 400(R12)
-	WORD $0x4fb41b21 // fmla v1.4s, v25.4s, v20.s[3]
-	WORD $0x4fb51b25 // fmla v5.4s, v25.4s, v21.s[3]
-	WORD $0x4fb61b29 // fmla v9.4s, v25.4s, v22.s[3]
-	WORD $0x4fb71b2d // fmla v13.4s, v25.4s, v23.s[3]
-	WORD $0x4fb81b31 // fmla v17.4s, v25.4s, v24.s[3]
-	FMOVQ 208(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 416(R12)
-	WORD $0x4fb41b82 // fmla v2.4s, v28.4s, v20.s[3]
-	WORD $0x4fb51b86 // fmla v6.4s, v28.4s, v21.s[3]
-	WORD $0x4fb61b8a // fmla v10.4s, v28.4s, v22.s[3]
-	WORD $0x4fb71b8e // fmla v14.4s, v28.4s, v23.s[3]
-	WORD $0x4fb81b92 // fmla v18.4s, v28.4s, v24.s[3]
-	FMOVQ F27, 432(R12)
-	WORD $0x4fb41b63 // fmla v3.4s, v27.4s, v20.s[3]
-	WORD $0x4fb51b67 // fmla v7.4s, v27.4s, v21.s[3]
-	WORD $0x4fb61b6b // fmla v11.4s, v27.4s, v22.s[3]
-	WORD $0x4fb71b6f // fmla v15.4s, v27.4s, v23.s[3]
-	WORD $0x4fb81b73 // fmla v19.4s, v27.4s, v24.s[3]
-	PRFM 0(R13), PLDL1KEEP
-	PRFM 64(R13), PLDL1KEEP
-	PRFM 128(R13), PLDL1KEEP
-	PRFM 192(R13), PLDL1KEEP
-	ADD $256, R13, R13
-	ADD $256, R2, R2
-	ADD $512, R12, R12
-	SUBS $4, R5, R5
-	BGE loop
-rest:
-	ADDS $4, R5, R5
-	BEQ done
-one:
-	FMOVS.P 4(R0), F20
-	FMOVS.P 4(R8), F21
-	FMOVS.P 4(R9), F22
-	FMOVS.P 4(R10), F23
-	FMOVS.P 4(R11), F24
-	FMOVQ 0(R2), F25
-	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
-	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
-	FMOVQ F26, 0(R12)
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	FMOVQ F25, 16(R12)
-	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
-	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
-	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
-	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
-	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
-	FMOVQ 16(R2), F27
-	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
-	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
-	FMOVQ F28, 32(R12)
-	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
-	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
-	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
-	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
-	FMOVQ F27, 48(R12)
-	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
-	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
-	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
-	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
-	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
-	ADD $64, R13, R13
-	ADD $64, R2, R2
-	ADD $128, R12, R12
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F16, F17), 0(R3)
-	FSTPQ (F18, F19), 32(R3)
-	RET
-
-// func mulF16N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulF16N6x4(SB), NOSPLIT, $0-72
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	ADD R1, R10, R11
-	ADD R1, R11, R12
-	ADD R2, R7, R13
-	CBZ R6, zero
-	MOVD R3, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F12, F13)
-	FLDPQ 32(R14), (F14, F15)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F16, F17)
-	FLDPQ 32(R14), (F18, F19)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F20, F21)
-	FLDPQ 32(R14), (F22, F23)
-	ADD R4, R14, R14
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -3626,137 +2407,191 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
-	VLD1.P 16(R10), [V27.S4]
-	VLD1.P 16(R11), [V28.S4]
-	VLD1.P 16(R12), [V29.S4]
-	FMOVQ 0(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
-	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913c5 // fmla v5.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13c9 // fmla v9.4s, v30.4s, v26.s[0]
-	WORD $0x4f9b13cd // fmla v13.4s, v30.4s, v27.s[0]
-	WORD $0x4f9c13d1 // fmla v17.4s, v30.4s, v28.s[0]
-	WORD $0x4f9d13d5 // fmla v21.4s, v30.4s, v29.s[0]
-	FMOVQ 16(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
-	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913c7 // fmla v7.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13cb // fmla v11.4s, v30.4s, v26.s[0]
-	WORD $0x4f9b13cf // fmla v15.4s, v30.4s, v27.s[0]
-	WORD $0x4f9c13d3 // fmla v19.4s, v30.4s, v28.s[0]
-	WORD $0x4f9d13d7 // fmla v23.4s, v30.4s, v29.s[0]
-	FMOVQ 64(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4fb813e0 // fmla v0.4s, v31.4s, v24.s[1]
-	WORD $0x4fb913e4 // fmla v4.4s, v31.4s, v25.s[1]
-	WORD $0x4fba13e8 // fmla v8.4s, v31.4s, v26.s[1]
-	WORD $0x4fbb13ec // fmla v12.4s, v31.4s, v27.s[1]
-	WORD $0x4fbc13f0 // fmla v16.4s, v31.4s, v28.s[1]
-	WORD $0x4fbd13f4 // fmla v20.4s, v31.4s, v29.s[1]
-	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cd // fmla v13.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d1 // fmla v17.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d5 // fmla v21.4s, v30.4s, v29.s[1]
-	FMOVQ 80(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4fb813e2 // fmla v2.4s, v31.4s, v24.s[1]
-	WORD $0x4fb913e6 // fmla v6.4s, v31.4s, v25.s[1]
-	WORD $0x4fba13ea // fmla v10.4s, v31.4s, v26.s[1]
-	WORD $0x4fbb13ee // fmla v14.4s, v31.4s, v27.s[1]
-	WORD $0x4fbc13f2 // fmla v18.4s, v31.4s, v28.s[1]
-	WORD $0x4fbd13f6 // fmla v22.4s, v31.4s, v29.s[1]
-	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cf // fmla v15.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d3 // fmla v19.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d7 // fmla v23.4s, v30.4s, v29.s[1]
-	FMOVQ 128(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4f981be0 // fmla v0.4s, v31.4s, v24.s[2]
-	WORD $0x4f991be4 // fmla v4.4s, v31.4s, v25.s[2]
-	WORD $0x4f9a1be8 // fmla v8.4s, v31.4s, v26.s[2]
-	WORD $0x4f9b1bec // fmla v12.4s, v31.4s, v27.s[2]
-	WORD $0x4f9c1bf0 // fmla v16.4s, v31.4s, v28.s[2]
-	WORD $0x4f9d1bf4 // fmla v20.4s, v31.4s, v29.s[2]
-	WORD $0x4f981bc1 // fmla v1.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bc5 // fmla v5.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bc9 // fmla v9.4s, v30.4s, v26.s[2]
-	WORD $0x4f9b1bcd // fmla v13.4s, v30.4s, v27.s[2]
-	WORD $0x4f9c1bd1 // fmla v17.4s, v30.4s, v28.s[2]
-	WORD $0x4f9d1bd5 // fmla v21.4s, v30.4s, v29.s[2]
-	FMOVQ 144(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4f981be2 // fmla v2.4s, v31.4s, v24.s[2]
-	WORD $0x4f991be6 // fmla v6.4s, v31.4s, v25.s[2]
-	WORD $0x4f9a1bea // fmla v10.4s, v31.4s, v26.s[2]
-	WORD $0x4f9b1bee // fmla v14.4s, v31.4s, v27.s[2]
-	WORD $0x4f9c1bf2 // fmla v18.4s, v31.4s, v28.s[2]
-	WORD $0x4f9d1bf6 // fmla v22.4s, v31.4s, v29.s[2]
-	WORD $0x4f981bc3 // fmla v3.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bc7 // fmla v7.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bcb // fmla v11.4s, v30.4s, v26.s[2]
-	WORD $0x4f9b1bcf // fmla v15.4s, v30.4s, v27.s[2]
-	WORD $0x4f9c1bd3 // fmla v19.4s, v30.4s, v28.s[2]
-	WORD $0x4f9d1bd7 // fmla v23.4s, v30.4s, v29.s[2]
-	FMOVQ 192(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4fb81be0 // fmla v0.4s, v31.4s, v24.s[3]
-	WORD $0x4fb91be4 // fmla v4.4s, v31.4s, v25.s[3]
-	WORD $0x4fba1be8 // fmla v8.4s, v31.4s, v26.s[3]
-	WORD $0x4fbb1bec // fmla v12.4s, v31.4s, v27.s[3]
-	WORD $0x4fbc1bf0 // fmla v16.4s, v31.4s, v28.s[3]
-	WORD $0x4fbd1bf4 // fmla v20.4s, v31.4s, v29.s[3]
-	WORD $0x4fb81bc1 // fmla v1.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bc5 // fmla v5.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bc9 // fmla v9.4s, v30.4s, v26.s[3]
-	WORD $0x4fbb1bcd // fmla v13.4s, v30.4s, v27.s[3]
-	WORD $0x4fbc1bd1 // fmla v17.4s, v30.4s, v28.s[3]
-	WORD $0x4fbd1bd5 // fmla v21.4s, v30.4s, v29.s[3]
-	FMOVQ 208(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4fb81be2 // fmla v2.4s, v31.4s, v24.s[3]
-	WORD $0x4fb91be6 // fmla v6.4s, v31.4s, v25.s[3]
-	WORD $0x4fba1bea // fmla v10.4s, v31.4s, v26.s[3]
-	WORD $0x4fbb1bee // fmla v14.4s, v31.4s, v27.s[3]
-	WORD $0x4fbc1bf2 // fmla v18.4s, v31.4s, v28.s[3]
-	WORD $0x4fbd1bf6 // fmla v22.4s, v31.4s, v29.s[3]
-	WORD $0x4fb81bc3 // fmla v3.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bc7 // fmla v7.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bcb // fmla v11.4s, v30.4s, v26.s[3]
-	WORD $0x4fbb1bcf // fmla v15.4s, v30.4s, v27.s[3]
-	WORD $0x4fbc1bd3 // fmla v19.4s, v30.4s, v28.s[3]
-	WORD $0x4fbd1bd7 // fmla v23.4s, v30.4s, v29.s[3]
-	PRFM 0(R13), PLDL1KEEP
-	PRFM 64(R13), PLDL1KEEP
-	PRFM 128(R13), PLDL1KEEP
-	PRFM 192(R13), PLDL1KEEP
-	ADD $256, R13, R13
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
+	FMOVQ 0(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 0(R11)
+	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
+	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
+	FMOVQ F27, 16(R11)
+	WORD $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
+	WORD $0x4f991369 // fmla v9.4s, v27.4s, v25.s[0]
+	WORD $0x4f9a1371 // fmla v17.4s, v27.4s, v26.s[0]
+	FMOVQ 16(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 32(R11)
+	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913ca // fmla v10.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d2 // fmla v18.4s, v30.4s, v26.s[0]
+	FMOVQ F29, 48(R11)
+	WORD $0x4f9813a3 // fmla v3.4s, v29.4s, v24.s[0]
+	WORD $0x4f9913ab // fmla v11.4s, v29.4s, v25.s[0]
+	WORD $0x4f9a13b3 // fmla v19.4s, v29.4s, v26.s[0]
+	FMOVQ 32(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 64(R11)
+	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	FMOVQ F27, 80(R11)
+	WORD $0x4f981365 // fmla v5.4s, v27.4s, v24.s[0]
+	WORD $0x4f99136d // fmla v13.4s, v27.4s, v25.s[0]
+	WORD $0x4f9a1375 // fmla v21.4s, v27.4s, v26.s[0]
+	FMOVQ 48(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 96(R11)
+	WORD $0x4f9813c6 // fmla v6.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913ce // fmla v14.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d6 // fmla v22.4s, v30.4s, v26.s[0]
+	FMOVQ F29, 112(R11)
+	WORD $0x4f9813a7 // fmla v7.4s, v29.4s, v24.s[0]
+	WORD $0x4f9913af // fmla v15.4s, v29.4s, v25.s[0]
+	WORD $0x4f9a13b7 // fmla v23.4s, v29.4s, v26.s[0]
+	FMOVQ 64(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 128(R11)
+	WORD $0x4fb81380 // fmla v0.4s, v28.4s, v24.s[1]
+	WORD $0x4fb91388 // fmla v8.4s, v28.4s, v25.s[1]
+	WORD $0x4fba1390 // fmla v16.4s, v28.4s, v26.s[1]
+	FMOVQ F27, 144(R11)
+	WORD $0x4fb81361 // fmla v1.4s, v27.4s, v24.s[1]
+	WORD $0x4fb91369 // fmla v9.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1371 // fmla v17.4s, v27.4s, v26.s[1]
+	FMOVQ 80(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 160(R11)
+	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913ca // fmla v10.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13d2 // fmla v18.4s, v30.4s, v26.s[1]
+	FMOVQ F29, 176(R11)
+	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
+	FMOVQ 96(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 192(R11)
+	WORD $0x4fb81384 // fmla v4.4s, v28.4s, v24.s[1]
+	WORD $0x4fb9138c // fmla v12.4s, v28.4s, v25.s[1]
+	WORD $0x4fba1394 // fmla v20.4s, v28.4s, v26.s[1]
+	FMOVQ F27, 208(R11)
+	WORD $0x4fb81365 // fmla v5.4s, v27.4s, v24.s[1]
+	WORD $0x4fb9136d // fmla v13.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1375 // fmla v21.4s, v27.4s, v26.s[1]
+	FMOVQ 112(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 224(R11)
+	WORD $0x4fb813c6 // fmla v6.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913ce // fmla v14.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13d6 // fmla v22.4s, v30.4s, v26.s[1]
+	FMOVQ F29, 240(R11)
+	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
+	FMOVQ 128(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 256(R11)
+	WORD $0x4f981b80 // fmla v0.4s, v28.4s, v24.s[2]
+	WORD $0x4f991b88 // fmla v8.4s, v28.4s, v25.s[2]
+	WORD $0x4f9a1b90 // fmla v16.4s, v28.4s, v26.s[2]
+	FMOVQ F27, 272(R11)
+	WORD $0x4f981b61 // fmla v1.4s, v27.4s, v24.s[2]
+	WORD $0x4f991b69 // fmla v9.4s, v27.4s, v25.s[2]
+	WORD $0x4f9a1b71 // fmla v17.4s, v27.4s, v26.s[2]
+	FMOVQ 144(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 288(R11)
+	WORD $0x4f981bc2 // fmla v2.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bca // fmla v10.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bd2 // fmla v18.4s, v30.4s, v26.s[2]
+	FMOVQ F29, 304(R11)
+	WORD $0x4f981ba3 // fmla v3.4s, v29.4s, v24.s[2]
+	WORD $0x4f991bab // fmla v11.4s, v29.4s, v25.s[2]
+	WORD $0x4f9a1bb3 // fmla v19.4s, v29.4s, v26.s[2]
+	FMOVQ 160(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 320(R11)
+	WORD $0x4f981b84 // fmla v4.4s, v28.4s, v24.s[2]
+	WORD $0x4f991b8c // fmla v12.4s, v28.4s, v25.s[2]
+	WORD $0x4f9a1b94 // fmla v20.4s, v28.4s, v26.s[2]
+	FMOVQ F27, 336(R11)
+	WORD $0x4f981b65 // fmla v5.4s, v27.4s, v24.s[2]
+	WORD $0x4f991b6d // fmla v13.4s, v27.4s, v25.s[2]
+	WORD $0x4f9a1b75 // fmla v21.4s, v27.4s, v26.s[2]
+	FMOVQ 176(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 352(R11)
+	WORD $0x4f981bc6 // fmla v6.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bce // fmla v14.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bd6 // fmla v22.4s, v30.4s, v26.s[2]
+	FMOVQ F29, 368(R11)
+	WORD $0x4f981ba7 // fmla v7.4s, v29.4s, v24.s[2]
+	WORD $0x4f991baf // fmla v15.4s, v29.4s, v25.s[2]
+	WORD $0x4f9a1bb7 // fmla v23.4s, v29.4s, v26.s[2]
+	FMOVQ 192(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 384(R11)
+	WORD $0x4fb81b80 // fmla v0.4s, v28.4s, v24.s[3]
+	WORD $0x4fb91b88 // fmla v8.4s, v28.4s, v25.s[3]
+	WORD $0x4fba1b90 // fmla v16.4s, v28.4s, v26.s[3]
+	FMOVQ F27, 400(R11)
+	WORD $0x4fb81b61 // fmla v1.4s, v27.4s, v24.s[3]
+	WORD $0x4fb91b69 // fmla v9.4s, v27.4s, v25.s[3]
+	WORD $0x4fba1b71 // fmla v17.4s, v27.4s, v26.s[3]
+	FMOVQ 208(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 416(R11)
+	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bca // fmla v10.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bd2 // fmla v18.4s, v30.4s, v26.s[3]
+	FMOVQ F29, 432(R11)
+	WORD $0x4fb81ba3 // fmla v3.4s, v29.4s, v24.s[3]
+	WORD $0x4fb91bab // fmla v11.4s, v29.4s, v25.s[3]
+	WORD $0x4fba1bb3 // fmla v19.4s, v29.4s, v26.s[3]
+	FMOVQ 224(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 448(R11)
+	WORD $0x4fb81b84 // fmla v4.4s, v28.4s, v24.s[3]
+	WORD $0x4fb91b8c // fmla v12.4s, v28.4s, v25.s[3]
+	WORD $0x4fba1b94 // fmla v20.4s, v28.4s, v26.s[3]
+	FMOVQ F27, 464(R11)
+	WORD $0x4fb81b65 // fmla v5.4s, v27.4s, v24.s[3]
+	WORD $0x4fb91b6d // fmla v13.4s, v27.4s, v25.s[3]
+	WORD $0x4fba1b75 // fmla v21.4s, v27.4s, v26.s[3]
+	FMOVQ 240(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 480(R11)
+	WORD $0x4fb81bc6 // fmla v6.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bce // fmla v14.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bd6 // fmla v22.4s, v30.4s, v26.s[3]
+	FMOVQ F29, 496(R11)
+	WORD $0x4fb81ba7 // fmla v7.4s, v29.4s, v24.s[3]
+	WORD $0x4fb91baf // fmla v15.4s, v29.4s, v25.s[3]
+	WORD $0x4fba1bb7 // fmla v23.4s, v29.4s, v26.s[3]
+	PRFM 0(R12), PLDL1KEEP
+	PRFM 64(R12), PLDL1KEEP
+	PRFM 128(R12), PLDL1KEEP
+	PRFM 192(R12), PLDL1KEEP
 	ADD $256, R2, R2
+	ADD R8<<2, R12, R12
+	ADD $512, R11, R11
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -3764,43 +2599,708 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R8), F25
-	FMOVS.P 4(R9), F26
-	FMOVS.P 4(R10), F27
-	FMOVS.P 4(R11), F28
-	FMOVS.P 4(R12), F29
-	FMOVQ 0(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
-	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913c5 // fmla v5.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13c9 // fmla v9.4s, v30.4s, v26.s[0]
-	WORD $0x4f9b13cd // fmla v13.4s, v30.4s, v27.s[0]
-	WORD $0x4f9c13d1 // fmla v17.4s, v30.4s, v28.s[0]
-	WORD $0x4f9d13d5 // fmla v21.4s, v30.4s, v29.s[0]
-	FMOVQ 16(R2), F30
-	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
-	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
-	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913c7 // fmla v7.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13cb // fmla v11.4s, v30.4s, v26.s[0]
-	WORD $0x4f9b13cf // fmla v15.4s, v30.4s, v27.s[0]
-	WORD $0x4f9c13d3 // fmla v19.4s, v30.4s, v28.s[0]
-	WORD $0x4f9d13d7 // fmla v23.4s, v30.4s, v29.s[0]
-	ADD $64, R13, R13
+	FMOVS.P 4(R9), F25
+	FMOVS.P 4(R10), F26
+	FMOVQ 0(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 0(R11)
+	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
+	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
+	FMOVQ F27, 16(R11)
+	WORD $0x4f981361 // fmla v1.4s, v27.4s, v24.s[0]
+	WORD $0x4f991369 // fmla v9.4s, v27.4s, v25.s[0]
+	WORD $0x4f9a1371 // fmla v17.4s, v27.4s, v26.s[0]
+	FMOVQ 16(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 32(R11)
+	WORD $0x4f9813c2 // fmla v2.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913ca // fmla v10.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d2 // fmla v18.4s, v30.4s, v26.s[0]
+	FMOVQ F29, 48(R11)
+	WORD $0x4f9813a3 // fmla v3.4s, v29.4s, v24.s[0]
+	WORD $0x4f9913ab // fmla v11.4s, v29.4s, v25.s[0]
+	WORD $0x4f9a13b3 // fmla v19.4s, v29.4s, v26.s[0]
+	FMOVQ 32(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 64(R11)
+	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	FMOVQ F27, 80(R11)
+	WORD $0x4f981365 // fmla v5.4s, v27.4s, v24.s[0]
+	WORD $0x4f99136d // fmla v13.4s, v27.4s, v25.s[0]
+	WORD $0x4f9a1375 // fmla v21.4s, v27.4s, v26.s[0]
+	FMOVQ 48(R2), F29
+	WORD $0x0e217bbe // fcvtl v30.4s, v29.4h
+	WORD $0x4e217bbd // fcvtl2 v29.4s, v29.8h
+	FMOVQ F30, 96(R11)
+	WORD $0x4f9813c6 // fmla v6.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913ce // fmla v14.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d6 // fmla v22.4s, v30.4s, v26.s[0]
+	FMOVQ F29, 112(R11)
+	WORD $0x4f9813a7 // fmla v7.4s, v29.4s, v24.s[0]
+	WORD $0x4f9913af // fmla v15.4s, v29.4s, v25.s[0]
+	WORD $0x4f9a13b7 // fmla v23.4s, v29.4s, v26.s[0]
 	ADD $64, R2, R2
+	ADD R8<<0, R12, R12
+	ADD $128, R11, R11
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	FSTPQ (F4, F5), 64(R3)
+	FSTPQ (F6, F7), 96(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	FSTPQ (F12, F13), 64(R3)
+	FSTPQ (F14, F15), 96(R3)
+	ADD R4, R3, R3
+	FSTPQ (F16, F17), 0(R3)
+	FSTPQ (F18, F19), 32(R3)
+	FSTPQ (F20, F21), 64(R3)
+	FSTPQ (F22, F23), 96(R3)
+	RET
+
+// func mulF16N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF16N4x4(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R2, R7, R12
+	CBZ R6, zero
+	MOVD R3, R13
+	FLDPQ 0(R13), (F0, F1)
+	FLDPQ 32(R13), (F2, F3)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F4, F5)
+	FLDPQ 32(R13), (F6, F7)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F8, F9)
+	FLDPQ 32(R13), (F10, F11)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F12, F13)
+	FLDPQ 32(R13), (F14, F15)
+	ADD R4, R13, R13
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+sums:
+	SUBS $4, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V16.S4]
+	VLD1.P 16(R9), [V17.S4]
+	VLD1.P 16(R10), [V18.S4]
+	VLD1.P 16(R11), [V19.S4]
+	FMOVQ 0(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
+	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
+	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
+	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
+	FMOVQ 16(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
+	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
+	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
+	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
+	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
+	FMOVQ 64(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	WORD $0x4fb012a0 // fmla v0.4s, v21.4s, v16.s[1]
+	WORD $0x4fb112a4 // fmla v4.4s, v21.4s, v17.s[1]
+	WORD $0x4fb212a8 // fmla v8.4s, v21.4s, v18.s[1]
+	WORD $0x4fb312ac // fmla v12.4s, v21.4s, v19.s[1]
+	WORD $0x4fb01281 // fmla v1.4s, v20.4s, v16.s[1]
+	WORD $0x4fb11285 // fmla v5.4s, v20.4s, v17.s[1]
+	WORD $0x4fb21289 // fmla v9.4s, v20.4s, v18.s[1]
+	WORD $0x4fb3128d // fmla v13.4s, v20.4s, v19.s[1]
+	FMOVQ 80(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	WORD $0x4fb012e2 // fmla v2.4s, v23.4s, v16.s[1]
+	WORD $0x4fb112e6 // fmla v6.4s, v23.4s, v17.s[1]
+	WORD $0x4fb212ea // fmla v10.4s, v23.4s, v18.s[1]
+	WORD $0x4fb312ee // fmla v14.4s, v23.4s, v19.s[1]
+	WORD $0x4fb012c3 // fmla v3.4s, v22.4s, v16.s[1]
+	WORD $0x4fb112c7 // fmla v7.4s, v22.4s, v17.s[1]
+	WORD $0x4fb212cb // fmla v11.4s, v22.4s, v18.s[1]
+	WORD $0x4fb312cf // fmla v15.4s, v22.4s, v19.s[1]
+	FMOVQ 128(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
+	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
+	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
+	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
+	WORD $0x4f901a81 // fmla v1.4s, v20.4s, v16.s[2]
+	WORD $0x4f911a85 // fmla v5.4s, v20.4s, v17.s[2]
+	WORD $0x4f921a89 // fmla v9.4s, v20.4s, v18.s[2]
+	WORD $0x4f931a8d // fmla v13.4s, v20.4s, v19.s[2]
+	FMOVQ 144(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	WORD $0x4f901ae2 // fmla v2.4s, v23.4s, v16.s[2]
+	WORD $0x4f911ae6 // fmla v6.4s, v23.4s, v17.s[2]
+	WORD $0x4f921aea // fmla v10.4s, v23.4s, v18.s[2]
+	WORD $0x4f931aee // fmla v14.4s, v23.4s, v19.s[2]
+	WORD $0x4f901ac3 // fmla v3.4s, v22.4s, v16.s[2]
+	WORD $0x4f911ac7 // fmla v7.4s, v22.4s, v17.s[2]
+	WORD $0x4f921acb // fmla v11.4s, v22.4s, v18.s[2]
+	WORD $0x4f931acf // fmla v15.4s, v22.4s, v19.s[2]
+	FMOVQ 192(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	WORD $0x4fb01aa0 // fmla v0.4s, v21.4s, v16.s[3]
+	WORD $0x4fb11aa4 // fmla v4.4s, v21.4s, v17.s[3]
+	WORD $0x4fb21aa8 // fmla v8.4s, v21.4s, v18.s[3]
+	WORD $0x4fb31aac // fmla v12.4s, v21.4s, v19.s[3]
+	WORD $0x4fb01a81 // fmla v1.4s, v20.4s, v16.s[3]
+	WORD $0x4fb11a85 // fmla v5.4s, v20.4s, v17.s[3]
+	WORD $0x4fb21a89 // fmla v9.4s, v20.4s, v18.s[3]
+	WORD $0x4fb31a8d // fmla v13.4s, v20.4s, v19.s[3]
+	FMOVQ 208(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	WORD $0x4fb01ae2 // fmla v2.4s, v23.4s, v16.s[3]
+	WORD $0x4fb11ae6 // fmla v6.4s, v23.4s, v17.s[3]
+	WORD $0x4fb21aea // fmla v10.4s, v23.4s, v18.s[3]
+	WORD $0x4fb31aee // fmla v14.4s, v23.4s, v19.s[3]
+	WORD $0x4fb01ac3 // fmla v3.4s, v22.4s, v16.s[3]
+	WORD $0x4fb11ac7 // fmla v7.4s, v22.4s, v17.s[3]
+	WORD $0x4fb21acb // fmla v11.4s, v22.4s, v18.s[3]
+	WORD $0x4fb31acf // fmla v15.4s, v22.4s, v19.s[3]
+	PRFM 0(R12), PLDL1KEEP
+	PRFM 64(R12), PLDL1KEEP
+	PRFM 128(R12), PLDL1KEEP
+	PRFM 192(R12), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<2, R12, R12
+	SUBS $4, R5, R5
+	BGE loop
+rest:
+	ADDS $4, R5, R5
+	BEQ done
+one:
+	FMOVS.P 4(R0), F16
+	FMOVS.P 4(R9), F17
+	FMOVS.P 4(R10), F18
+	FMOVS.P 4(R11), F19
+	FMOVQ 0(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
+	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
+	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
+	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
+	FMOVQ 16(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
+	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
+	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
+	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
+	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
+	ADD $64, R2, R2
+	ADD R8<<0, R12, R12
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	RET
+
+// func mulF16KeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulF16KeepN4x4(SB), NOSPLIT, $0-88
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	MOVD wide+80(FP), R12
+	ADD R2, R7, R13
+	CBZ R6, zero
+	MOVD R3, R14
+	FLDPQ 0(R14), (F0, F1)
+	FLDPQ 32(R14), (F2, F3)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F8, F9)
+	FLDPQ 32(R14), (F10, F11)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F12, F13)
+	FLDPQ 32(R14), (F14, F15)
+	ADD R4, R14, R14
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+sums:
+	SUBS $4, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V16.S4]
+	VLD1.P 16(R9), [V17.S4]
+	VLD1.P 16(R10), [V18.S4]
+	VLD1.P 16(R11), [V19.S4]
+	FMOVQ 0(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	FMOVQ F21, 0(R12)
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	FMOVQ F20, 16(R12)
+	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
+	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
+	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
+	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
+	FMOVQ 16(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	FMOVQ F23, 32(R12)
+	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
+	FMOVQ F22, 48(R12)
+	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
+	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
+	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
+	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
+	FMOVQ 64(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	FMOVQ F21, 128(R12)
+	WORD $0x4fb012a0 // fmla v0.4s, v21.4s, v16.s[1]
+	WORD $0x4fb112a4 // fmla v4.4s, v21.4s, v17.s[1]
+	WORD $0x4fb212a8 // fmla v8.4s, v21.4s, v18.s[1]
+	WORD $0x4fb312ac // fmla v12.4s, v21.4s, v19.s[1]
+	FMOVQ F20, 144(R12)
+	WORD $0x4fb01281 // fmla v1.4s, v20.4s, v16.s[1]
+	WORD $0x4fb11285 // fmla v5.4s, v20.4s, v17.s[1]
+	WORD $0x4fb21289 // fmla v9.4s, v20.4s, v18.s[1]
+	WORD $0x4fb3128d // fmla v13.4s, v20.4s, v19.s[1]
+	FMOVQ 80(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	FMOVQ F23, 160(R12)
+	WORD $0x4fb012e2 // fmla v2.4s, v23.4s, v16.s[1]
+	WORD $0x4fb112e6 // fmla v6.4s, v23.4s, v17.s[1]
+	WORD $0x4fb212ea // fmla v10.4s, v23.4s, v18.s[1]
+	WORD $0x4fb312ee // fmla v14.4s, v23.4s, v19.s[1]
+	FMOVQ F22, 176(R12)
+	WORD $0x4fb012c3 // fmla v3.4s, v22.4s, v16.s[1]
+	WORD $0x4fb112c7 // fmla v7.4s, v22.4s, v17.s[1]
+	WORD $0x4fb212cb // fmla v11.4s, v22.4s, v18.s[1]
+	WORD $0x4fb312cf // fmla v15.4s, v22.4s, v19.s[1]
+	FMOVQ 128(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	FMOVQ F21, 256(R12)
+	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
+	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
+	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
+	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
+	FMOVQ F20, 272(R12)
+	WORD $0x4f901a81 // fmla v1.4s, v20.4s, v16.s[2]
+	WORD $0x4f911a85 // fmla v5.4s, v20.4s, v17.s[2]
+	WORD $0x4f921a89 // fmla v9.4s, v20.4s, v18.s[2]
+	WORD $0x4f931a8d // fmla v13.4s, v20.4s, v19.s[2]
+	FMOVQ 144(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	FMOVQ F23, 288(R12)
+	WORD $0x4f901ae2 // fmla v2.4s, v23.4s, v16.s[2]
+	WORD $0x4f911ae6 // fmla v6.4s, v23.4s, v17.s[2]
+	WORD $0x4f921aea // fmla v10.4s, v23.4s, v18.s[2]
+	WORD $0x4f931aee // fmla v14.4s, v23.4s, v19.s[2]
+	FMOVQ F22, 304(R12)
+	WORD $0x4f901ac3 // fmla v3.4s, v22.4s, v16.s[2]
+	WORD $0x4f911ac7 // fmla v7.4s, v22.4s, v17.s[2]
+	WORD $0x4f921acb // fmla v11.4s, v22.4s, v18.s[2]
+	WORD $0x4f931acf // fmla v15.4s, v22.4s, v19.s[2]
+	FMOVQ 192(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	FMOVQ F21, 384(R12)
+	WORD $0x4fb01aa0 // fmla v0.4s, v21.4s, v16.s[3]
+	WORD $0x4fb11aa4 // fmla v4.4s, v21.4s, v17.s[3]
+	WORD $0x4fb21aa8 // fmla v8.4s, v21.4s, v18.s[3]
+	WORD $0x4fb31aac // fmla v12.4s, v21.4s, v19.s[3]
+	FMOVQ F20, 400(R12)
+	WORD $0x4fb01a81 // fmla v1.4s, v20.4s, v16.s[3]
+	WORD $0x4fb11a85 // fmla v5.4s, v20.4s, v17.s[3]
+	WORD $0x4fb21a89 // fmla v9.4s, v20.4s, v18.s[3]
+	WORD $0x4fb31a8d // fmla v13.4s, v20.4s, v19.s[3]
+	FMOVQ 208(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	FMOVQ F23, 416(R12)
+	WORD $0x4fb01ae2 // fmla v2.4s, v23.4s, v16.s[3]
+	WORD $0x4fb11ae6 // fmla v6.4s, v23.4s, v17.s[3]
+	WORD $0x4fb21aea // fmla v10.4s, v23.4s, v18.s[3]
+	WORD $0x4fb31aee // fmla v14.4s, v23.4s, v19.s[3]
+	FMOVQ F22, 432(R12)
+	WORD $0x4fb01ac3 // fmla v3.4s, v22.4s, v16.s[3]
+	WORD $0x4fb11ac7 // fmla v7.4s, v22.4s, v17.s[3]
+	WORD $0x4fb21acb // fmla v11.4s, v22.4s, v18.s[3]
+	WORD $0x4fb31acf // fmla v15.4s, v22.4s, v19.s[3]
+	PRFM 0(R13), PLDL1KEEP
+	PRFM 64(R13), PLDL1KEEP
+	PRFM 128(R13), PLDL1KEEP
+	PRFM 192(R13), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<2, R13, R13
+	ADD $512, R12, R12
+	SUBS $4, R5, R5
+	BGE loop
+rest:
+	ADDS $4, R5, R5
+	BEQ done
+one:
+	FMOVS.P 4(R0), F16
+	FMOVS.P 4(R9), F17
+	FMOVS.P 4(R10), F18
+	FMOVS.P 4(R11), F19
+	FMOVQ 0(R2), F20
+	WORD $0x0e217a95 // fcvtl v21.4s, v20.4h
+	WORD $0x4e217a94 // fcvtl2 v20.4s, v20.8h
+	FMOVQ F21, 0(R12)
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	FMOVQ F20, 16(R12)
+	WORD $0x4f901281 // fmla v1.4s, v20.4s, v16.s[0]
+	WORD $0x4f911285 // fmla v5.4s, v20.4s, v17.s[0]
+	WORD $0x4f921289 // fmla v9.4s, v20.4s, v18.s[0]
+	WORD $0x4f93128d // fmla v13.4s, v20.4s, v19.s[0]
+	FMOVQ 16(R2), F22
+	WORD $0x0e217ad7 // fcvtl v23.4s, v22.4h
+	WORD $0x4e217ad6 // fcvtl2 v22.4s, v22.8h
+	FMOVQ F23, 32(R12)
+	WORD $0x4f9012e2 // fmla v2.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e6 // fmla v6.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212ea // fmla v10.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ee // fmla v14.4s, v23.4s, v19.s[0]
+	FMOVQ F22, 48(R12)
+	WORD $0x4f9012c3 // fmla v3.4s, v22.4s, v16.s[0]
+	WORD $0x4f9112c7 // fmla v7.4s, v22.4s, v17.s[0]
+	WORD $0x4f9212cb // fmla v11.4s, v22.4s, v18.s[0]
+	WORD $0x4f9312cf // fmla v15.4s, v22.4s, v19.s[0]
+	ADD $64, R2, R2
+	ADD R8<<0, R13, R13
+	ADD $128, R12, R12
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	RET
+
+// func mulF16N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF16N5x4(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R1, R11, R12
+	ADD R2, R7, R13
+	CBZ R6, zero
+	MOVD R3, R14
+	FLDPQ 0(R14), (F0, F1)
+	FLDPQ 32(R14), (F2, F3)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F8, F9)
+	FLDPQ 32(R14), (F10, F11)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F12, F13)
+	FLDPQ 32(R14), (F14, F15)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F16, F17)
+	FLDPQ 32(R14), (F18, F19)
+	ADD R4, R14, R14
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+	WORD $0x4f000410 // movi v16.4s, #0x0
+	WORD $0x4f000411 // movi v17.4s, #0x0
+	WORD $0x4f000412 // movi v18.4s, #0x0
+	WORD $0x4f000413 // movi v19.4s, #0x0
+sums:
+	SUBS $4, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V20.S4]
+	VLD1.P 16(R9), [V21.S4]
+	VLD1.P 16(R10), [V22.S4]
+	VLD1.P 16(R11), [V23.S4]
+	VLD1.P 16(R12), [V24.S4]
+	FMOVQ 0(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
+	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
+	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
+	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	FMOVQ 16(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
+	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
+	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
+	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
+	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
+	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
+	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
+	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
+	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
+	FMOVQ 64(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	WORD $0x4fb41340 // fmla v0.4s, v26.4s, v20.s[1]
+	WORD $0x4fb51344 // fmla v4.4s, v26.4s, v21.s[1]
+	WORD $0x4fb61348 // fmla v8.4s, v26.4s, v22.s[1]
+	WORD $0x4fb7134c // fmla v12.4s, v26.4s, v23.s[1]
+	WORD $0x4fb81350 // fmla v16.4s, v26.4s, v24.s[1]
+	WORD $0x4fb41321 // fmla v1.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51325 // fmla v5.4s, v25.4s, v21.s[1]
+	WORD $0x4fb61329 // fmla v9.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132d // fmla v13.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81331 // fmla v17.4s, v25.4s, v24.s[1]
+	FMOVQ 80(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	WORD $0x4fb41382 // fmla v2.4s, v28.4s, v20.s[1]
+	WORD $0x4fb51386 // fmla v6.4s, v28.4s, v21.s[1]
+	WORD $0x4fb6138a // fmla v10.4s, v28.4s, v22.s[1]
+	WORD $0x4fb7138e // fmla v14.4s, v28.4s, v23.s[1]
+	WORD $0x4fb81392 // fmla v18.4s, v28.4s, v24.s[1]
+	WORD $0x4fb41363 // fmla v3.4s, v27.4s, v20.s[1]
+	WORD $0x4fb51367 // fmla v7.4s, v27.4s, v21.s[1]
+	WORD $0x4fb6136b // fmla v11.4s, v27.4s, v22.s[1]
+	WORD $0x4fb7136f // fmla v15.4s, v27.4s, v23.s[1]
+	WORD $0x4fb81373 // fmla v19.4s, v27.4s, v24.s[1]
+	FMOVQ 128(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
+	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
+	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
+	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
+	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
+	WORD $0x4f941b21 // fmla v1.4s, v25.4s, v20.s[2]
+	WORD $0x4f951b25 // fmla v5.4s, v25.4s, v21.s[2]
+	WORD $0x4f961b29 // fmla v9.4s, v25.4s, v22.s[2]
+	WORD $0x4f971b2d // fmla v13.4s, v25.4s, v23.s[2]
+	WORD $0x4f981b31 // fmla v17.4s, v25.4s, v24.s[2]
+	FMOVQ 144(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	WORD $0x4f941b82 // fmla v2.4s, v28.4s, v20.s[2]
+	WORD $0x4f951b86 // fmla v6.4s, v28.4s, v21.s[2]
+	WORD $0x4f961b8a // fmla v10.4s, v28.4s, v22.s[2]
+	WORD $0x4f971b8e // fmla v14.4s, v28.4s, v23.s[2]
+	WORD $0x4f981b92 // fmla v18.4s, v28.4s, v24.s[2]
+	WORD $0x4f941b63 // fmla v3.4s, v27.4s, v20.s[2]
+	WORD $0x4f951b67 // fmla v7.4s, v27.4s, v21.s[2]
+	WORD $0x4f961b6b // fmla v11.4s, v27.4s, v22.s[2]
+	WORD $0x4f971b6f // fmla v15.4s, v27.4s, v23.s[2]
+	WORD $0x4f981b73 // fmla v19.4s, v27.4s, v24.s[2]
+	FMOVQ 192(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	WORD $0x4fb41b40 // fmla v0.4s, v26.4s, v20.s[3]
+	WORD $0x4fb51b44 // fmla v4.4s, v26.4s, v21.s[3]
+	WORD $0x4fb61b48 // fmla v8.4s, v26.4s, v22.s[3]
+	WORD $0x4fb71b4c // fmla v12.4s, v26.4s, v23.s[3]
+	WORD $0x4fb81b50 // fmla v16.4s, v26.4s, v24.s[3]
+	WORD $0x4fb41b21 // fmla v1.4s, v25.4s, v20.s[3]
+	WORD $0x4fb51b25 // fmla v5.4s, v25.4s, v21.s[3]
+	WORD $0x4fb61b29 // fmla v9.4s, v25.4s, v22.s[3]
+	WORD $0x4fb71b2d // fmla v13.4s, v25.4s, v23.s[3]
+	WORD $0x4fb81b31 // fmla v17.4s, v25.4s, v24.s[3]
+	FMOVQ 208(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	WORD $0x4fb41b82 // fmla v2.4s, v28.4s, v20.s[3]
+	WORD $0x4fb51b86 // fmla v6.4s, v28.4s, v21.s[3]
+	WORD $0x4fb61b8a // fmla v10.4s, v28.4s, v22.s[3]
+	WORD $0x4fb71b8e // fmla v14.4s, v28.4s, v23.s[3]
+	WORD $0x4fb81b92 // fmla v18.4s, v28.4s, v24.s[3]
+	WORD $0x4fb41b63 // fmla v3.4s, v27.4s, v20.s[3]
+	WORD $0x4fb51b67 // fmla v7.4s, v27.4s, v21.s[3]
+	WORD $0x4fb61b6b // fmla v11.4s, v27.4s, v22.s[3]
+	WORD $0x4fb71b6f // fmla v15.4s, v27.4s, v23.s[3]
+	WORD $0x4fb81b73 // fmla v19.4s, v27.4s, v24.s[3]
+	PRFM 0(R13), PLDL1KEEP
+	PRFM 64(R13), PLDL1KEEP
+	PRFM 128(R13), PLDL1KEEP
+	PRFM 192(R13), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<2, R13, R13
+	SUBS $4, R5, R5
+	BGE loop
+rest:
+	ADDS $4, R5, R5
+	BEQ done
+one:
+	FMOVS.P 4(R0), F20
+	FMOVS.P 4(R9), F21
+	FMOVS.P 4(R10), F22
+	FMOVS.P 4(R11), F23
+	FMOVS.P 4(R12), F24
+	FMOVQ 0(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
+	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
+	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
+	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	FMOVQ 16(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
+	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
+	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
+	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
+	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
+	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
+	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
+	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
+	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
+	ADD $64, R2, R2
+	ADD R8<<0, R13, R13
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -3818,13 +3318,10 @@ done:
 	ADD R4, R3, R3
 	FSTPQ (F16, F17), 0(R3)
 	FSTPQ (F18, F19), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F20, F21), 0(R3)
-	FSTPQ (F22, F23), 32(R3)
 	RET
 
-// func mulF16KeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulF16KeepN6x4(SB), NOSPLIT, $0-80
+// func mulF16KeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulF16KeepN5x4(SB), NOSPLIT, $0-88
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -3833,12 +3330,267 @@ TEXT ·mulF16KeepN6x4(SB), NOSPLIT, $0-80
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
 	ADD R1, R9, R10
 	ADD R1, R10, R11
 	ADD R1, R11, R12
-	MOVD wide+72(FP), R13
+	MOVD wide+80(FP), R13
+	ADD R2, R7, R14
+	CBZ R6, zero
+	MOVD R3, R15
+	FLDPQ 0(R15), (F0, F1)
+	FLDPQ 32(R15), (F2, F3)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F4, F5)
+	FLDPQ 32(R15), (F6, F7)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F8, F9)
+	FLDPQ 32(R15), (F10, F11)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F12, F13)
+	FLDPQ 32(R15), (F14, F15)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F16, F17)
+	FLDPQ 32(R15), (F18, F19)
+	ADD R4, R15, R15
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+	WORD $0x4f000410 // movi v16.4s, #0x0
+	WORD $0x4f000411 // movi v17.4s, #0x0
+	WORD $0x4f000412 // movi v18.4s, #0x0
+	WORD $0x4f000413 // movi v19.4s, #0x0
+sums:
+	SUBS $4, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V20.S4]
+	VLD1.P 16(R9), [V21.S4]
+	VLD1.P 16(R10), [V22.S4]
+	VLD1.P 16(R11), [V23.S4]
+	VLD1.P 16(R12), [V24.S4]
+	FMOVQ 0(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	FMOVQ F26, 0(R13)
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	FMOVQ F25, 16(R13)
+	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
+	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
+	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
+	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	FMOVQ 16(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 32(R13)
+	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
+	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
+	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
+	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
+	FMOVQ F27, 48(R13)
+	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
+	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
+	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
+	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
+	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
+	FMOVQ 64(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	FMOVQ F26, 128(R13)
+	WORD $0x4fb41340 // fmla v0.4s, v26.4s, v20.s[1]
+	WORD $0x4fb51344 // fmla v4.4s, v26.4s, v21.s[1]
+	WORD $0x4fb61348 // fmla v8.4s, v26.4s, v22.s[1]
+	WORD $0x4fb7134c // fmla v12.4s, v26.4s, v23.s[1]
+	WORD $0x4fb81350 // fmla v16.4s, v26.4s, v24.s[1]
+	FMOVQ F25, 144(R13)
+	WORD $0x4fb41321 // fmla v1.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51325 // fmla v5.4s, v25.4s, v21.s[1]
+	WORD $0x4fb61329 // fmla v9.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132d // fmla v13.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81331 // fmla v17.4s, v25.4s, v24.s[1]
+	FMOVQ 80(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 160(R13)
+	WORD $0x4fb41382 // fmla v2.4s, v28.4s, v20.s[1]
+	WORD $0x4fb51386 // fmla v6.4s, v28.4s, v21.s[1]
+	WORD $0x4fb6138a // fmla v10.4s, v28.4s, v22.s[1]
+	WORD $0x4fb7138e // fmla v14.4s, v28.4s, v23.s[1]
+	WORD $0x4fb81392 // fmla v18.4s, v28.4s, v24.s[1]
+	FMOVQ F27, 176(R13)
+	WORD $0x4fb41363 // fmla v3.4s, v27.4s, v20.s[1]
+	WORD $0x4fb51367 // fmla v7.4s, v27.4s, v21.s[1]
+	WORD $0x4fb6136b // fmla v11.4s, v27.4s, v22.s[1]
+	WORD $0x4fb7136f // fmla v15.4s, v27.4s, v23.s[1]
+	WORD $0x4fb81373 // fmla v19.4s, v27.4s, v24.s[1]
+	FMOVQ 128(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	FMOVQ F26, 256(R13)
+	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
+	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
+	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
+	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
+	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
+	FMOVQ F25, 272(R13)
+	WORD $0x4f941b21 // fmla v1.4s, v25.4s, v20.s[2]
+	WORD $0x4f951b25 // fmla v5.4s, v25.4s, v21.s[2]
+	WORD $0x4f961b29 // fmla v9.4s, v25.4s, v22.s[2]
+	WORD $0x4f971b2d // fmla v13.4s, v25.4s, v23.s[2]
+	WORD $0x4f981b31 // fmla v17.4s, v25.4s, v24.s[2]
+	FMOVQ 144(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 288(R13)
+	WORD $0x4f941b82 // fmla v2.4s, v28.4s, v20.s[2]
+	WORD $0x4f951b86 // fmla v6.4s, v28.4s, v21.s[2]
+	WORD $0x4f961b8a // fmla v10.4s, v28.4s, v22.s[2]
+	WORD $0x4f971b8e // fmla v14.4s, v28.4s, v23.s[2]
+	WORD $0x4f981b92 // fmla v18.4s, v28.4s, v24.s[2]
+	FMOVQ F27, 304(R13)
+	WORD $0x4f941b63 // fmla v3.4s, v27.4s, v20.s[2]
+	WORD $0x4f951b67 // fmla v7.4s, v27.4s, v21.s[2]
+	WORD $0x4f961b6b // fmla v11.4s, v27.4s, v22.s[2]
+	WORD $0x4f971b6f // fmla v15.4s, v27.4s, v23.s[2]
+	WORD $0x4f981b73 // fmla v19.4s, v27.4s, v24.s[2]
+	FMOVQ 192(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	FMOVQ F26, 384(R13)
+	WORD $0x4fb41b40 // fmla v0.4s, v26.4s, v20.s[3]
+	WORD $0x4fb51b44 // fmla v4.4s, v26.4s, v21.s[3]
+	WORD $0x4fb61b48 // fmla v8.4s, v26.4s, v22.s[3]
+	WORD $0x4fb71b4c // fmla v12.4s, v26.4s, v23.s[3]
+	WORD $0x4fb81b50 // fmla v16.4s, v26.4s, v24.s[3]
+	FMOVQ F25, 400(R13)
+	WORD $0x4fb41b21 // fmla v1.4s, v25.4s, v20.s[3]
+	WORD $0x4fb51b25 // fmla v5.4s, v25.4s, v21.s[3]
+	WORD $0x4fb61b29 // fmla v9.4s, v25.4s, v22.s[3]
+	WORD $0x4fb71b2d // fmla v13.4s, v25.4s, v23.s[3]
+	WORD $0x4fb81b31 // fmla v17.4s, v25.4s, v24.s[3]
+	FMOVQ 208(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 416(R13)
+	WORD $0x4fb41b82 // fmla v2.4s, v28.4s, v20.s[3]
+	WORD $0x4fb51b86 // fmla v6.4s, v28.4s, v21.s[3]
+	WORD $0x4fb61b8a // fmla v10.4s, v28.4s, v22.s[3]
+	WORD $0x4fb71b8e // fmla v14.4s, v28.4s, v23.s[3]
+	WORD $0x4fb81b92 // fmla v18.4s, v28.4s, v24.s[3]
+	FMOVQ F27, 432(R13)
+	WORD $0x4fb41b63 // fmla v3.4s, v27.4s, v20.s[3]
+	WORD $0x4fb51b67 // fmla v7.4s, v27.4s, v21.s[3]
+	WORD $0x4fb61b6b // fmla v11.4s, v27.4s, v22.s[3]
+	WORD $0x4fb71b6f // fmla v15.4s, v27.4s, v23.s[3]
+	WORD $0x4fb81b73 // fmla v19.4s, v27.4s, v24.s[3]
+	PRFM 0(R14), PLDL1KEEP
+	PRFM 64(R14), PLDL1KEEP
+	PRFM 128(R14), PLDL1KEEP
+	PRFM 192(R14), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<2, R14, R14
+	ADD $512, R13, R13
+	SUBS $4, R5, R5
+	BGE loop
+rest:
+	ADDS $4, R5, R5
+	BEQ done
+one:
+	FMOVS.P 4(R0), F20
+	FMOVS.P 4(R9), F21
+	FMOVS.P 4(R10), F22
+	FMOVS.P 4(R11), F23
+	FMOVS.P 4(R12), F24
+	FMOVQ 0(R2), F25
+	WORD $0x0e217b3a // fcvtl v26.4s, v25.4h
+	WORD $0x4e217b39 // fcvtl2 v25.4s, v25.8h
+	FMOVQ F26, 0(R13)
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	FMOVQ F25, 16(R13)
+	WORD $0x4f941321 // fmla v1.4s, v25.4s, v20.s[0]
+	WORD $0x4f951325 // fmla v5.4s, v25.4s, v21.s[0]
+	WORD $0x4f961329 // fmla v9.4s, v25.4s, v22.s[0]
+	WORD $0x4f97132d // fmla v13.4s, v25.4s, v23.s[0]
+	WORD $0x4f981331 // fmla v17.4s, v25.4s, v24.s[0]
+	FMOVQ 16(R2), F27
+	WORD $0x0e217b7c // fcvtl v28.4s, v27.4h
+	WORD $0x4e217b7b // fcvtl2 v27.4s, v27.8h
+	FMOVQ F28, 32(R13)
+	WORD $0x4f941382 // fmla v2.4s, v28.4s, v20.s[0]
+	WORD $0x4f951386 // fmla v6.4s, v28.4s, v21.s[0]
+	WORD $0x4f96138a // fmla v10.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138e // fmla v14.4s, v28.4s, v23.s[0]
+	WORD $0x4f981392 // fmla v18.4s, v28.4s, v24.s[0]
+	FMOVQ F27, 48(R13)
+	WORD $0x4f941363 // fmla v3.4s, v27.4s, v20.s[0]
+	WORD $0x4f951367 // fmla v7.4s, v27.4s, v21.s[0]
+	WORD $0x4f96136b // fmla v11.4s, v27.4s, v22.s[0]
+	WORD $0x4f97136f // fmla v15.4s, v27.4s, v23.s[0]
+	WORD $0x4f981373 // fmla v19.4s, v27.4s, v24.s[0]
+	ADD $64, R2, R2
+	ADD R8<<0, R14, R14
+	ADD $128, R13, R13
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F16, F17), 0(R3)
+	FSTPQ (F18, F19), 32(R3)
+	RET
+
+// func mulF16N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulF16N6x4(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R1, R11, R12
+	ADD R1, R12, R13
 	ADD R2, R7, R14
 	CBZ R6, zero
 	MOVD R3, R15
@@ -3891,22 +3643,20 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
-	VLD1.P 16(R10), [V27.S4]
-	VLD1.P 16(R11), [V28.S4]
-	VLD1.P 16(R12), [V29.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
+	VLD1.P 16(R11), [V27.S4]
+	VLD1.P 16(R12), [V28.S4]
+	VLD1.P 16(R13), [V29.S4]
 	FMOVQ 0(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 0(R13)
 	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
 	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
 	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
-	FMOVQ F30, 16(R13)
 	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c5 // fmla v5.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13c9 // fmla v9.4s, v30.4s, v26.s[0]
@@ -3916,14 +3666,12 @@ loop:
 	FMOVQ 16(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 32(R13)
 	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
 	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
 	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
-	FMOVQ F30, 48(R13)
 	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c7 // fmla v7.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13cb // fmla v11.4s, v30.4s, v26.s[0]
@@ -3933,14 +3681,12 @@ loop:
 	FMOVQ 64(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 128(R13)
 	WORD $0x4fb813e0 // fmla v0.4s, v31.4s, v24.s[1]
 	WORD $0x4fb913e4 // fmla v4.4s, v31.4s, v25.s[1]
 	WORD $0x4fba13e8 // fmla v8.4s, v31.4s, v26.s[1]
 	WORD $0x4fbb13ec // fmla v12.4s, v31.4s, v27.s[1]
 	WORD $0x4fbc13f0 // fmla v16.4s, v31.4s, v28.s[1]
 	WORD $0x4fbd13f4 // fmla v20.4s, v31.4s, v29.s[1]
-	FMOVQ F30, 144(R13)
 	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
@@ -3950,14 +3696,12 @@ loop:
 	FMOVQ 80(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 160(R13)
 	WORD $0x4fb813e2 // fmla v2.4s, v31.4s, v24.s[1]
 	WORD $0x4fb913e6 // fmla v6.4s, v31.4s, v25.s[1]
 	WORD $0x4fba13ea // fmla v10.4s, v31.4s, v26.s[1]
 	WORD $0x4fbb13ee // fmla v14.4s, v31.4s, v27.s[1]
 	WORD $0x4fbc13f2 // fmla v18.4s, v31.4s, v28.s[1]
 	WORD $0x4fbd13f6 // fmla v22.4s, v31.4s, v29.s[1]
-	FMOVQ F30, 176(R13)
 	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
@@ -3967,14 +3711,12 @@ loop:
 	FMOVQ 128(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 256(R13)
 	WORD $0x4f981be0 // fmla v0.4s, v31.4s, v24.s[2]
 	WORD $0x4f991be4 // fmla v4.4s, v31.4s, v25.s[2]
 	WORD $0x4f9a1be8 // fmla v8.4s, v31.4s, v26.s[2]
 	WORD $0x4f9b1bec // fmla v12.4s, v31.4s, v27.s[2]
 	WORD $0x4f9c1bf0 // fmla v16.4s, v31.4s, v28.s[2]
 	WORD $0x4f9d1bf4 // fmla v20.4s, v31.4s, v29.s[2]
-	FMOVQ F30, 272(R13)
 	WORD $0x4f981bc1 // fmla v1.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bc5 // fmla v5.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bc9 // fmla v9.4s, v30.4s, v26.s[2]
@@ -3984,14 +3726,12 @@ loop:
 	FMOVQ 144(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 288(R13)
 	WORD $0x4f981be2 // fmla v2.4s, v31.4s, v24.s[2]
 	WORD $0x4f991be6 // fmla v6.4s, v31.4s, v25.s[2]
 	WORD $0x4f9a1bea // fmla v10.4s, v31.4s, v26.s[2]
 	WORD $0x4f9b1bee // fmla v14.4s, v31.4s, v27.s[2]
 	WORD $0x4f9c1bf2 // fmla v18.4s, v31.4s, v28.s[2]
 	WORD $0x4f9d1bf6 // fmla v22.4s, v31.4s, v29.s[2]
-	FMOVQ F30, 304(R13)
 	WORD $0x4f981bc3 // fmla v3.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bc7 // fmla v7.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bcb // fmla v11.4s, v30.4s, v26.s[2]
@@ -4001,14 +3741,12 @@ loop:
 	FMOVQ 192(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 384(R13)
 	WORD $0x4fb81be0 // fmla v0.4s, v31.4s, v24.s[3]
 	WORD $0x4fb91be4 // fmla v4.4s, v31.4s, v25.s[3]
 	WORD $0x4fba1be8 // fmla v8.4s, v31.4s, v26.s[3]
 	WORD $0x4fbb1bec // fmla v12.4s, v31.4s, v27.s[3]
 	WORD $0x4fbc1bf0 // fmla v16.4s, v31.4s, v28.s[3]
 	WORD $0x4fbd1bf4 // fmla v20.4s, v31.4s, v29.s[3]
-	FMOVQ F30, 400(R13)
 	WORD $0x4fb81bc1 // fmla v1.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bc5 // fmla v5.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bc9 // fmla v9.4s, v30.4s, v26.s[3]
@@ -4018,14 +3756,12 @@ loop:
 	FMOVQ 208(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 416(R13)
 	WORD $0x4fb81be2 // fmla v2.4s, v31.4s, v24.s[3]
 	WORD $0x4fb91be6 // fmla v6.4s, v31.4s, v25.s[3]
 	WORD $0x4fba1bea // fmla v10.4s, v31.4s, v26.s[3]
 	WORD $0x4fbb1bee // fmla v14.4s, v31.4s, v27.s[3]
 	WORD $0x4fbc1bf2 // fmla v18.4s, v31.4s, v28.s[3]
 	WORD $0x4fbd1bf6 // fmla v22.4s, v31.4s, v29.s[3]
-	FMOVQ F30, 432(R13)
 	WORD $0x4fb81bc3 // fmla v3.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bc7 // fmla v7.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bcb // fmla v11.4s, v30.4s, v26.s[3]
@@ -4036,9 +3772,8 @@ loop:
 	PRFM 64(R14), PLDL1KEEP
 	PRFM 128(R14), PLDL1KEEP
 	PRFM 192(R14), PLDL1KEEP
-	ADD $256, R14, R14
 	ADD $256, R2, R2
-	ADD $512, R13, R13
+	ADD R8<<2, R14, R14
 	SUBS $4, R5, R5
 	BGE loop
 rest:
@@ -4046,22 +3781,20 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R8), F25
-	FMOVS.P 4(R9), F26
-	FMOVS.P 4(R10), F27
-	FMOVS.P 4(R11), F28
-	FMOVS.P 4(R12), F29
+	FMOVS.P 4(R9), F25
+	FMOVS.P 4(R10), F26
+	FMOVS.P 4(R11), F27
+	FMOVS.P 4(R12), F28
+	FMOVS.P 4(R13), F29
 	FMOVQ 0(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 0(R13)
 	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
 	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
 	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
-	FMOVQ F30, 16(R13)
 	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c5 // fmla v5.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13c9 // fmla v9.4s, v30.4s, v26.s[0]
@@ -4071,23 +3804,20 @@ one:
 	FMOVQ 16(R2), F30
 	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
 	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
-	FMOVQ F31, 32(R13)
 	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
 	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
 	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
-	FMOVQ F30, 48(R13)
 	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c7 // fmla v7.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13cb // fmla v11.4s, v30.4s, v26.s[0]
 	WORD $0x4f9b13cf // fmla v15.4s, v30.4s, v27.s[0]
 	WORD $0x4f9c13d3 // fmla v19.4s, v30.4s, v28.s[0]
 	WORD $0x4f9d13d7 // fmla v23.4s, v30.4s, v29.s[0]
-	ADD $64, R14, R14
 	ADD $64, R2, R2
-	ADD $128, R13, R13
+	ADD R8<<0, R14, R14
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -4110,8 +3840,8 @@ done:
 	FSTPQ (F22, F23), 32(R3)
 	RET
 
-// func mulBFN1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulBFN1x16(SB), NOSPLIT, $0-72
+// func mulF16KeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulF16KeepN6x4(SB), NOSPLIT, $0-88
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -4120,23 +3850,312 @@ TEXT ·mulBFN1x16(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	MOVD wstride+24(FP), R8
-	ADD R2, R8, R8
-	ADD R2, R7, R9
-	ADD R8, R7, R10
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R1, R11, R12
+	ADD R1, R12, R13
+	MOVD wide+80(FP), R14
+	ADD R2, R7, R15
+	CBZ R6, zero
+	MOVD R3, R19
+	FLDPQ 0(R19), (F0, F1)
+	FLDPQ 32(R19), (F2, F3)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F4, F5)
+	FLDPQ 32(R19), (F6, F7)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F8, F9)
+	FLDPQ 32(R19), (F10, F11)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F12, F13)
+	FLDPQ 32(R19), (F14, F15)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F16, F17)
+	FLDPQ 32(R19), (F18, F19)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F20, F21)
+	FLDPQ 32(R19), (F22, F23)
+	ADD R4, R19, R19
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+	WORD $0x4f000410 // movi v16.4s, #0x0
+	WORD $0x4f000411 // movi v17.4s, #0x0
+	WORD $0x4f000412 // movi v18.4s, #0x0
+	WORD $0x4f000413 // movi v19.4s, #0x0
+	WORD $0x4f000414 // movi v20.4s, #0x0
+	WORD $0x4f000415 // movi v21.4s, #0x0
+	WORD $0x4f000416 // movi v22.4s, #0x0
+	WORD $0x4f000417 // movi v23.4s, #0x0
+sums:
+	SUBS $4, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V24.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
+	VLD1.P 16(R11), [V27.S4]
+	VLD1.P 16(R12), [V28.S4]
+	VLD1.P 16(R13), [V29.S4]
+	FMOVQ 0(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 0(R14)
+	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
+	FMOVQ F30, 16(R14)
+	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913c5 // fmla v5.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13c9 // fmla v9.4s, v30.4s, v26.s[0]
+	WORD $0x4f9b13cd // fmla v13.4s, v30.4s, v27.s[0]
+	WORD $0x4f9c13d1 // fmla v17.4s, v30.4s, v28.s[0]
+	WORD $0x4f9d13d5 // fmla v21.4s, v30.4s, v29.s[0]
+	FMOVQ 16(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 32(R14)
+	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
+	FMOVQ F30, 48(R14)
+	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913c7 // fmla v7.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13cb // fmla v11.4s, v30.4s, v26.s[0]
+	WORD $0x4f9b13cf // fmla v15.4s, v30.4s, v27.s[0]
+	WORD $0x4f9c13d3 // fmla v19.4s, v30.4s, v28.s[0]
+	WORD $0x4f9d13d7 // fmla v23.4s, v30.4s, v29.s[0]
+	FMOVQ 64(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 128(R14)
+	WORD $0x4fb813e0 // fmla v0.4s, v31.4s, v24.s[1]
+	WORD $0x4fb913e4 // fmla v4.4s, v31.4s, v25.s[1]
+	WORD $0x4fba13e8 // fmla v8.4s, v31.4s, v26.s[1]
+	WORD $0x4fbb13ec // fmla v12.4s, v31.4s, v27.s[1]
+	WORD $0x4fbc13f0 // fmla v16.4s, v31.4s, v28.s[1]
+	WORD $0x4fbd13f4 // fmla v20.4s, v31.4s, v29.s[1]
+	FMOVQ F30, 144(R14)
+	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cd // fmla v13.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d1 // fmla v17.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d5 // fmla v21.4s, v30.4s, v29.s[1]
+	FMOVQ 80(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 160(R14)
+	WORD $0x4fb813e2 // fmla v2.4s, v31.4s, v24.s[1]
+	WORD $0x4fb913e6 // fmla v6.4s, v31.4s, v25.s[1]
+	WORD $0x4fba13ea // fmla v10.4s, v31.4s, v26.s[1]
+	WORD $0x4fbb13ee // fmla v14.4s, v31.4s, v27.s[1]
+	WORD $0x4fbc13f2 // fmla v18.4s, v31.4s, v28.s[1]
+	WORD $0x4fbd13f6 // fmla v22.4s, v31.4s, v29.s[1]
+	FMOVQ F30, 176(R14)
+	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cf // fmla v15.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d3 // fmla v19.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d7 // fmla v23.4s, v30.4s, v29.s[1]
+	FMOVQ 128(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 256(R14)
+	WORD $0x4f981be0 // fmla v0.4s, v31.4s, v24.s[2]
+	WORD $0x4f991be4 // fmla v4.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1be8 // fmla v8.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bec // fmla v12.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bf0 // fmla v16.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bf4 // fmla v20.4s, v31.4s, v29.s[2]
+	FMOVQ F30, 272(R14)
+	WORD $0x4f981bc1 // fmla v1.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bc5 // fmla v5.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bc9 // fmla v9.4s, v30.4s, v26.s[2]
+	WORD $0x4f9b1bcd // fmla v13.4s, v30.4s, v27.s[2]
+	WORD $0x4f9c1bd1 // fmla v17.4s, v30.4s, v28.s[2]
+	WORD $0x4f9d1bd5 // fmla v21.4s, v30.4s, v29.s[2]
+	FMOVQ 144(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 288(R14)
+	WORD $0x4f981be2 // fmla v2.4s, v31.4s, v24.s[2]
+	WORD $0x4f991be6 // fmla v6.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1bea // fmla v10.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bee // fmla v14.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bf2 // fmla v18.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bf6 // fmla v22.4s, v31.4s, v29.s[2]
+	FMOVQ F30, 304(R14)
+	WORD $0x4f981bc3 // fmla v3.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bc7 // fmla v7.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bcb // fmla v11.4s, v30.4s, v26.s[2]
+	WORD $0x4f9b1bcf // fmla v15.4s, v30.4s, v27.s[2]
+	WORD $0x4f9c1bd3 // fmla v19.4s, v30.4s, v28.s[2]
+	WORD $0x4f9d1bd7 // fmla v23.4s, v30.4s, v29.s[2]
+	FMOVQ 192(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 384(R14)
+	WORD $0x4fb81be0 // fmla v0.4s, v31.4s, v24.s[3]
+	WORD $0x4fb91be4 // fmla v4.4s, v31.4s, v25.s[3]
+	WORD $0x4fba1be8 // fmla v8.4s, v31.4s, v26.s[3]
+	WORD $0x4fbb1bec // fmla v12.4s, v31.4s, v27.s[3]
+	WORD $0x4fbc1bf0 // fmla v16.4s, v31.4s, v28.s[3]
+	WORD $0x4fbd1bf4 // fmla v20.4s, v31.4s, v29.s[3]
+	FMOVQ F30, 400(R14)
+	WORD $0x4fb81bc1 // fmla v1.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bc5 // fmla v5.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bc9 // fmla v9.4s, v30.4s, v26.s[3]
+	WORD $0x4fbb1bcd // fmla v13.4s, v30.4s, v27.s[3]
+	WORD $0x4fbc1bd1 // fmla v17.4s, v30.4s, v28.s[3]
+	WORD $0x4fbd1bd5 // fmla v21.4s, v30.4s, v29.s[3]
+	FMOVQ 208(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 416(R14)
+	WORD $0x4fb81be2 // fmla v2.4s, v31.4s, v24.s[3]
+	WORD $0x4fb91be6 // fmla v6.4s, v31.4s, v25.s[3]
+	WORD $0x4fba1bea // fmla v10.4s, v31.4s, v26.s[3]
+	WORD $0x4fbb1bee // fmla v14.4s, v31.4s, v27.s[3]
+	WORD $0x4fbc1bf2 // fmla v18.4s, v31.4s, v28.s[3]
+	WORD $0x4fbd1bf6 // fmla v22.4s, v31.4s, v29.s[3]
+	FMOVQ F30, 432(R14)
+	WORD $0x4fb81bc3 // fmla v3.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bc7 // fmla v7.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bcb // fmla v11.4s, v30.4s, v26.s[3]
+	WORD $0x4fbb1bcf // fmla v15.4s, v30.4s, v27.s[3]
+	WORD $0x4fbc1bd3 // fmla v19.4s, v30.4s, v28.s[3]
+	WORD $0x4fbd1bd7 // fmla v23.4s, v30.4s, v29.s[3]
+	PRFM 0(R15), PLDL1KEEP
+	PRFM 64(R15), PLDL1KEEP
+	PRFM 128(R15), PLDL1KEEP
+	PRFM 192(R15), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<2, R15, R15
+	ADD $512, R14, R14
+	SUBS $4, R5, R5
+	BGE loop
+rest:
+	ADDS $4, R5, R5
+	BEQ done
+one:
+	FMOVS.P 4(R0), F24
+	FMOVS.P 4(R9), F25
+	FMOVS.P 4(R10), F26
+	FMOVS.P 4(R11), F27
+	FMOVS.P 4(R12), F28
+	FMOVS.P 4(R13), F29
+	FMOVQ 0(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 0(R14)
+	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
+	FMOVQ F30, 16(R14)
+	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913c5 // fmla v5.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13c9 // fmla v9.4s, v30.4s, v26.s[0]
+	WORD $0x4f9b13cd // fmla v13.4s, v30.4s, v27.s[0]
+	WORD $0x4f9c13d1 // fmla v17.4s, v30.4s, v28.s[0]
+	WORD $0x4f9d13d5 // fmla v21.4s, v30.4s, v29.s[0]
+	FMOVQ 16(R2), F30
+	WORD $0x0e217bdf // fcvtl v31.4s, v30.4h
+	WORD $0x4e217bde // fcvtl2 v30.4s, v30.8h
+	FMOVQ F31, 32(R14)
+	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
+	FMOVQ F30, 48(R14)
+	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913c7 // fmla v7.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13cb // fmla v11.4s, v30.4s, v26.s[0]
+	WORD $0x4f9b13cf // fmla v15.4s, v30.4s, v27.s[0]
+	WORD $0x4f9c13d3 // fmla v19.4s, v30.4s, v28.s[0]
+	WORD $0x4f9d13d7 // fmla v23.4s, v30.4s, v29.s[0]
+	ADD $64, R2, R2
+	ADD R8<<0, R15, R15
+	ADD $128, R14, R14
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F16, F17), 0(R3)
+	FSTPQ (F18, F19), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F20, F21), 0(R3)
+	FSTPQ (F22, F23), 32(R3)
+	RET
+
+// func mulBFN1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulBFN1x16(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	MOVD wstride+24(FP), R9
+	ADD R2, R9, R9
+	ADD R2, R7, R10
+	ADD R9, R7, R11
 	MOVD $0xffff0000ffff0000, R1
 	VDUP R1, V31.D2
 	CBZ R6, zero
-	MOVD R3, R11
-	FLDPQ 0(R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ 64(R11), (F4, F5)
-	FLDPQ 96(R11), (F6, F7)
-	FLDPQ 128(R11), (F8, F9)
-	FLDPQ 160(R11), (F10, F11)
-	FLDPQ 192(R11), (F12, F13)
-	FLDPQ 224(R11), (F14, F15)
-	ADD R4, R11, R11
+	MOVD R3, R12
+	FLDPQ 0(R12), (F0, F1)
+	FLDPQ 32(R12), (F2, F3)
+	FLDPQ 64(R12), (F4, F5)
+	FLDPQ 96(R12), (F6, F7)
+	FLDPQ 128(R12), (F8, F9)
+	FLDPQ 160(R12), (F10, F11)
+	FLDPQ 192(R12), (F12, F13)
+	FLDPQ 224(R12), (F14, F15)
+	ADD R4, R12, R12
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -4200,42 +4219,42 @@ loop:
 	WORD $0x4f901247 // fmla v7.4s, v18.4s, v16.s[0]
 	WORD $0x4f305631 // shl v17.4s, v17.4s, #16
 	WORD $0x4fb01227 // fmla v7.4s, v17.4s, v16.s[1]
-	FMOVQ 0(R8), F19
+	FMOVQ 0(R9), F19
 	WORD $0x4e3f1e74 // and v20.16b, v19.16b, v31.16b
 	WORD $0x4f901288 // fmla v8.4s, v20.4s, v16.s[0]
 	WORD $0x4f305673 // shl v19.4s, v19.4s, #16
 	WORD $0x4fb01268 // fmla v8.4s, v19.4s, v16.s[1]
-	FMOVQ 16(R8), F21
+	FMOVQ 16(R9), F21
 	WORD $0x4e3f1eb6 // and v22.16b, v21.16b, v31.16b
 	WORD $0x4f9012c9 // fmla v9.4s, v22.4s, v16.s[0]
 	WORD $0x4f3056b5 // shl v21.4s, v21.4s, #16
 	WORD $0x4fb012a9 // fmla v9.4s, v21.4s, v16.s[1]
-	FMOVQ 32(R8), F23
+	FMOVQ 32(R9), F23
 	WORD $0x4e3f1ef8 // and v24.16b, v23.16b, v31.16b
 	WORD $0x4f90130a // fmla v10.4s, v24.4s, v16.s[0]
 	WORD $0x4f3056f7 // shl v23.4s, v23.4s, #16
 	WORD $0x4fb012ea // fmla v10.4s, v23.4s, v16.s[1]
-	FMOVQ 48(R8), F25
+	FMOVQ 48(R9), F25
 	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
 	WORD $0x4f90134b // fmla v11.4s, v26.4s, v16.s[0]
 	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
 	WORD $0x4fb0132b // fmla v11.4s, v25.4s, v16.s[1]
-	FMOVQ 64(R8), F27
+	FMOVQ 64(R9), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
 	WORD $0x4f90138c // fmla v12.4s, v28.4s, v16.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
 	WORD $0x4fb0136c // fmla v12.4s, v27.4s, v16.s[1]
-	FMOVQ 80(R8), F29
+	FMOVQ 80(R9), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
 	WORD $0x4f9013cd // fmla v13.4s, v30.4s, v16.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
 	WORD $0x4fb013ad // fmla v13.4s, v29.4s, v16.s[1]
-	FMOVQ 96(R8), F17
+	FMOVQ 96(R9), F17
 	WORD $0x4e3f1e32 // and v18.16b, v17.16b, v31.16b
 	WORD $0x4f90124e // fmla v14.4s, v18.4s, v16.s[0]
 	WORD $0x4f305631 // shl v17.4s, v17.4s, #16
 	WORD $0x4fb0122e // fmla v14.4s, v17.4s, v16.s[1]
-	FMOVQ 112(R8), F19
+	FMOVQ 112(R9), F19
 	WORD $0x4e3f1e74 // and v20.16b, v19.16b, v31.16b
 	WORD $0x4f90128f // fmla v15.4s, v20.4s, v16.s[0]
 	WORD $0x4f305673 // shl v19.4s, v19.4s, #16
@@ -4280,58 +4299,58 @@ loop:
 	WORD $0x4f901a47 // fmla v7.4s, v18.4s, v16.s[2]
 	WORD $0x4f305631 // shl v17.4s, v17.4s, #16
 	WORD $0x4fb01a27 // fmla v7.4s, v17.4s, v16.s[3]
-	FMOVQ 128(R8), F19
+	FMOVQ 128(R9), F19
 	WORD $0x4e3f1e74 // and v20.16b, v19.16b, v31.16b
 	WORD $0x4f901a88 // fmla v8.4s, v20.4s, v16.s[2]
 	WORD $0x4f305673 // shl v19.4s, v19.4s, #16
 	WORD $0x4fb01a68 // fmla v8.4s, v19.4s, v16.s[3]
-	FMOVQ 144(R8), F21
+	FMOVQ 144(R9), F21
 	WORD $0x4e3f1eb6 // and v22.16b, v21.16b, v31.16b
 	WORD $0x4f901ac9 // fmla v9.4s, v22.4s, v16.s[2]
 	WORD $0x4f3056b5 // shl v21.4s, v21.4s, #16
 	WORD $0x4fb01aa9 // fmla v9.4s, v21.4s, v16.s[3]
-	FMOVQ 160(R8), F23
+	FMOVQ 160(R9), F23
 	WORD $0x4e3f1ef8 // and v24.16b, v23.16b, v31.16b
 	WORD $0x4f901b0a // fmla v10.4s, v24.4s, v16.s[2]
 	WORD $0x4f3056f7 // shl v23.4s, v23.4s, #16
 	WORD $0x4fb01aea // fmla v10.4s, v23.4s, v16.s[3]
-	FMOVQ 176(R8), F25
+	FMOVQ 176(R9), F25
 	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
 	WORD $0x4f901b4b // fmla v11.4s, v26.4s, v16.s[2]
 	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
 	WORD $0x4fb01b2b // fmla v11.4s, v25.4s, v16.s[3]
-	FMOVQ 192(R8), F27
+	FMOVQ 192(R9), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
 	WORD $0x4f901b8c // fmla v12.4s, v28.4s, v16.s[2]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
 	WORD $0x4fb01b6c // fmla v12.4s, v27.4s, v16.s[3]
-	FMOVQ 208(R8), F29
+	FMOVQ 208(R9), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
 	WORD $0x4f901bcd // fmla v13.4s, v30.4s, v16.s[2]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
 	WORD $0x4fb01bad // fmla v13.4s, v29.4s, v16.s[3]
-	FMOVQ 224(R8), F17
+	FMOVQ 224(R9), F17
 	WORD $0x4e3f1e32 // and v18.16b, v17.16b, v31.16b
 	WORD $0x4f901a4e // fmla v14.4s, v18.4s, v16.s[2]
 	WORD $0x4f305631 // shl v17.4s, v17.4s, #16
 	WORD $0x4fb01a2e // fmla v14.4s, v17.4s, v16.s[3]
-	FMOVQ 240(R8), F19
+	FMOVQ 240(R9), F19
 	WORD $0x4e3f1e74 // and v20.16b, v19.16b, v31.16b
 	WORD $0x4f901a8f // fmla v15.4s, v20.4s, v16.s[2]
 	WORD $0x4f305673 // shl v19.4s, v19.4s, #16
 	WORD $0x4fb01a6f // fmla v15.4s, v19.4s, v16.s[3]
-	PRFM 0(R9), PLDL1KEEP
 	PRFM 0(R10), PLDL1KEEP
-	PRFM 64(R9), PLDL1KEEP
+	PRFM 0(R11), PLDL1KEEP
 	PRFM 64(R10), PLDL1KEEP
-	PRFM 128(R9), PLDL1KEEP
+	PRFM 64(R11), PLDL1KEEP
 	PRFM 128(R10), PLDL1KEEP
-	PRFM 192(R9), PLDL1KEEP
+	PRFM 128(R11), PLDL1KEEP
 	PRFM 192(R10), PLDL1KEEP
-	ADD $256, R9, R9
-	ADD $256, R10, R10
+	PRFM 192(R11), PLDL1KEEP
 	ADD $256, R2, R2
-	ADD $256, R8, R8
+	ADD $256, R9, R9
+	ADD R8<<1, R10, R10
+	ADD R8<<1, R11, R11
 	SUBS $2, R5, R5
 	BGE loop
 rest:
@@ -4379,50 +4398,50 @@ one:
 	WORD $0x4f901247 // fmla v7.4s, v18.4s, v16.s[0]
 	WORD $0x4f305631 // shl v17.4s, v17.4s, #16
 	WORD $0x4fb01227 // fmla v7.4s, v17.4s, v16.s[1]
-	FMOVQ 0(R8), F19
+	FMOVQ 0(R9), F19
 	WORD $0x4e3f1e74 // and v20.16b, v19.16b, v31.16b
 	WORD $0x4f901288 // fmla v8.4s, v20.4s, v16.s[0]
 	WORD $0x4f305673 // shl v19.4s, v19.4s, #16
 	WORD $0x4fb01268 // fmla v8.4s, v19.4s, v16.s[1]
-	FMOVQ 16(R8), F21
+	FMOVQ 16(R9), F21
 	WORD $0x4e3f1eb6 // and v22.16b, v21.16b, v31.16b
 	WORD $0x4f9012c9 // fmla v9.4s, v22.4s, v16.s[0]
 	WORD $0x4f3056b5 // shl v21.4s, v21.4s, #16
 	WORD $0x4fb012a9 // fmla v9.4s, v21.4s, v16.s[1]
-	FMOVQ 32(R8), F23
+	FMOVQ 32(R9), F23
 	WORD $0x4e3f1ef8 // and v24.16b, v23.16b, v31.16b
 	WORD $0x4f90130a // fmla v10.4s, v24.4s, v16.s[0]
 	WORD $0x4f3056f7 // shl v23.4s, v23.4s, #16
 	WORD $0x4fb012ea // fmla v10.4s, v23.4s, v16.s[1]
-	FMOVQ 48(R8), F25
+	FMOVQ 48(R9), F25
 	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
 	WORD $0x4f90134b // fmla v11.4s, v26.4s, v16.s[0]
 	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
 	WORD $0x4fb0132b // fmla v11.4s, v25.4s, v16.s[1]
-	FMOVQ 64(R8), F27
+	FMOVQ 64(R9), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
 	WORD $0x4f90138c // fmla v12.4s, v28.4s, v16.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
 	WORD $0x4fb0136c // fmla v12.4s, v27.4s, v16.s[1]
-	FMOVQ 80(R8), F29
+	FMOVQ 80(R9), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
 	WORD $0x4f9013cd // fmla v13.4s, v30.4s, v16.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
 	WORD $0x4fb013ad // fmla v13.4s, v29.4s, v16.s[1]
-	FMOVQ 96(R8), F17
+	FMOVQ 96(R9), F17
 	WORD $0x4e3f1e32 // and v18.16b, v17.16b, v31.16b
 	WORD $0x4f90124e // fmla v14.4s, v18.4s, v16.s[0]
 	WORD $0x4f305631 // shl v17.4s, v17.4s, #16
 	WORD $0x4fb0122e // fmla v14.4s, v17.4s, v16.s[1]
-	FMOVQ 112(R8), F19
+	FMOVQ 112(R9), F19
 	WORD $0x4e3f1e74 // and v20.16b, v19.16b, v31.16b
 	WORD $0x4f90128f // fmla v15.4s, v20.4s, v16.s[0]
 	WORD $0x4f305673 // shl v19.4s, v19.4s, #16
 	WORD $0x4fb0126f // fmla v15.4s, v19.4s, v16.s[1]
-	ADD $128, R9, R9
-	ADD $128, R10, R10
 	ADD $128, R2, R2
-	ADD $128, R8, R8
+	ADD $128, R9, R9
+	ADD R8<<0, R10, R10
+	ADD R8<<0, R11, R11
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -4436,8 +4455,8 @@ done:
 	FSTPQ (F14, F15), 224(R3)
 	RET
 
-// func mulBFN1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulBFN1x8(SB), NOSPLIT, $0-72
+// func mulBFN1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulBFN1x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -4446,16 +4465,17 @@ TEXT ·mulBFN1x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R2, R7, R8
+	MOVD pfs+72(FP), R8
+	ADD R2, R7, R9
 	MOVD $0xffff0000ffff0000, R1
 	VDUP R1, V31.D2
 	CBZ R6, zero
-	MOVD R3, R9
-	FLDPQ 0(R9), (F0, F1)
-	FLDPQ 32(R9), (F2, F3)
-	FLDPQ 64(R9), (F4, F5)
-	FLDPQ 96(R9), (F6, F7)
-	ADD R4, R9, R9
+	MOVD R3, R10
+	FLDPQ 0(R10), (F0, F1)
+	FLDPQ 32(R10), (F2, F3)
+	FLDPQ 64(R10), (F4, F5)
+	FLDPQ 96(R10), (F6, F7)
+	ADD R4, R10, R10
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -4551,12 +4571,12 @@ loop:
 	WORD $0x4f881b07 // fmla v7.4s, v24.4s, v8.s[2]
 	WORD $0x4f3056f7 // shl v23.4s, v23.4s, #16
 	WORD $0x4fa81ae7 // fmla v7.4s, v23.4s, v8.s[3]
-	PRFM 0(R8), PLDL1KEEP
-	PRFM 64(R8), PLDL1KEEP
-	PRFM 128(R8), PLDL1KEEP
-	PRFM 192(R8), PLDL1KEEP
-	ADD $256, R8, R8
+	PRFM 0(R9), PLDL1KEEP
+	PRFM 64(R9), PLDL1KEEP
+	PRFM 128(R9), PLDL1KEEP
+	PRFM 192(R9), PLDL1KEEP
 	ADD $256, R2, R2
+	ADD R8<<1, R9, R9
 	SUBS $2, R5, R5
 	BGE loop
 rest:
@@ -4604,8 +4624,8 @@ one:
 	WORD $0x4f881307 // fmla v7.4s, v24.4s, v8.s[0]
 	WORD $0x4f3056f7 // shl v23.4s, v23.4s, #16
 	WORD $0x4fa812e7 // fmla v7.4s, v23.4s, v8.s[1]
-	ADD $128, R8, R8
 	ADD $128, R2, R2
+	ADD R8<<0, R9, R9
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -4615,8 +4635,8 @@ done:
 	FSTPQ (F6, F7), 96(R3)
 	RET
 
-// func mulBFN2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulBFN2x8(SB), NOSPLIT, $0-72
+// func mulBFN2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulBFN2x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -4625,22 +4645,23 @@ TEXT ·mulBFN2x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R2, R7, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R2, R7, R10
 	MOVD $0xffff0000ffff0000, R1
 	VDUP R1, V31.D2
 	CBZ R6, zero
-	MOVD R3, R10
-	FLDPQ 0(R10), (F0, F1)
-	FLDPQ 32(R10), (F2, F3)
-	FLDPQ 64(R10), (F4, F5)
-	FLDPQ 96(R10), (F6, F7)
-	ADD R4, R10, R10
-	FLDPQ 0(R10), (F8, F9)
-	FLDPQ 32(R10), (F10, F11)
-	FLDPQ 64(R10), (F12, F13)
-	FLDPQ 96(R10), (F14, F15)
-	ADD R4, R10, R10
+	MOVD R3, R11
+	FLDPQ 0(R11), (F0, F1)
+	FLDPQ 32(R11), (F2, F3)
+	FLDPQ 64(R11), (F4, F5)
+	FLDPQ 96(R11), (F6, F7)
+	ADD R4, R11, R11
+	FLDPQ 0(R11), (F8, F9)
+	FLDPQ 32(R11), (F10, F11)
+	FLDPQ 64(R11), (F12, F13)
+	FLDPQ 96(R11), (F14, F15)
+	ADD R4, R11, R11
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -4664,7 +4685,7 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
+	VLD1.P 16(R9), [V17.S4]
 	FMOVQ 0(R2), F18
 	WORD $0x4e3f1e53 // and v19.16b, v18.16b, v31.16b
 	WORD $0x4f901260 // fmla v0.4s, v19.4s, v16.s[0]
@@ -4777,12 +4798,12 @@ loop:
 	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
 	WORD $0x4fb01a87 // fmla v7.4s, v20.4s, v16.s[3]
 	WORD $0x4fb11a8f // fmla v15.4s, v20.4s, v17.s[3]
-	PRFM 0(R9), PLDL1KEEP
-	PRFM 64(R9), PLDL1KEEP
-	PRFM 128(R9), PLDL1KEEP
-	PRFM 192(R9), PLDL1KEEP
-	ADD $256, R9, R9
+	PRFM 0(R10), PLDL1KEEP
+	PRFM 64(R10), PLDL1KEEP
+	PRFM 128(R10), PLDL1KEEP
+	PRFM 192(R10), PLDL1KEEP
 	ADD $256, R2, R2
+	ADD R8<<1, R10, R10
 	SUBS $2, R5, R5
 	BGE loop
 rest:
@@ -4790,7 +4811,7 @@ rest:
 	BEQ done
 one:
 	FMOVD.P 8(R0), F16
-	FMOVD.P 8(R8), F17
+	FMOVD.P 8(R9), F17
 	FMOVQ 0(R2), F18
 	WORD $0x4e3f1e53 // and v19.16b, v18.16b, v31.16b
 	WORD $0x4f901260 // fmla v0.4s, v19.4s, v16.s[0]
@@ -4847,8 +4868,8 @@ one:
 	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
 	WORD $0x4fb01287 // fmla v7.4s, v20.4s, v16.s[1]
 	WORD $0x4fb1128f // fmla v15.4s, v20.4s, v17.s[1]
-	ADD $128, R9, R9
 	ADD $128, R2, R2
+	ADD R8<<0, R10, R10
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -4863,8 +4884,8 @@ done:
 	FSTPQ (F14, F15), 96(R3)
 	RET
 
-// func mulBFN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulBFN3x8(SB), NOSPLIT, $0-72
+// func mulBFN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulBFN3x8(SB), NOSPLIT, $0-80
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -4873,326 +4894,9 @@ TEXT ·mulBFN3x8(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R2, R7, R10
-	MOVD $0xffff0000ffff0000, R1
-	VDUP R1, V31.D2
-	CBZ R6, zero
-	MOVD R3, R11
-	FLDPQ 0(R11), (F0, F1)
-	FLDPQ 32(R11), (F2, F3)
-	FLDPQ 64(R11), (F4, F5)
-	FLDPQ 96(R11), (F6, F7)
-	ADD R4, R11, R11
-	FLDPQ 0(R11), (F8, F9)
-	FLDPQ 32(R11), (F10, F11)
-	FLDPQ 64(R11), (F12, F13)
-	FLDPQ 96(R11), (F14, F15)
-	ADD R4, R11, R11
-	FLDPQ 0(R11), (F16, F17)
-	FLDPQ 32(R11), (F18, F19)
-	FLDPQ 64(R11), (F20, F21)
-	FLDPQ 96(R11), (F22, F23)
-	ADD R4, R11, R11
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-	WORD $0x4f000410 // movi v16.4s, #0x0
-	WORD $0x4f000411 // movi v17.4s, #0x0
-	WORD $0x4f000412 // movi v18.4s, #0x0
-	WORD $0x4f000413 // movi v19.4s, #0x0
-	WORD $0x4f000414 // movi v20.4s, #0x0
-	WORD $0x4f000415 // movi v21.4s, #0x0
-	WORD $0x4f000416 // movi v22.4s, #0x0
-	WORD $0x4f000417 // movi v23.4s, #0x0
-sums:
-	SUBS $2, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
-	FMOVQ 0(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81360 // fmla v0.4s, v27.4s, v24.s[1]
-	WORD $0x4fb91368 // fmla v8.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1370 // fmla v16.4s, v27.4s, v26.s[1]
-	FMOVQ 16(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913c9 // fmla v9.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d1 // fmla v17.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a1 // fmla v1.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913a9 // fmla v9.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b1 // fmla v17.4s, v29.4s, v26.s[1]
-	FMOVQ 32(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138a // fmla v10.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81362 // fmla v2.4s, v27.4s, v24.s[1]
-	WORD $0x4fb9136a // fmla v10.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1372 // fmla v18.4s, v27.4s, v26.s[1]
-	FMOVQ 48(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913cb // fmla v11.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d3 // fmla v19.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
-	FMOVQ 64(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81364 // fmla v4.4s, v27.4s, v24.s[1]
-	WORD $0x4fb9136c // fmla v12.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1374 // fmla v20.4s, v27.4s, v26.s[1]
-	FMOVQ 80(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c5 // fmla v5.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913cd // fmla v13.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d5 // fmla v21.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a5 // fmla v5.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913ad // fmla v13.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b5 // fmla v21.4s, v29.4s, v26.s[1]
-	FMOVQ 96(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138e // fmla v14.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81366 // fmla v6.4s, v27.4s, v24.s[1]
-	WORD $0x4fb9136e // fmla v14.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1376 // fmla v22.4s, v27.4s, v26.s[1]
-	FMOVQ 112(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c7 // fmla v7.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913cf // fmla v15.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d7 // fmla v23.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
-	FMOVQ 128(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981b80 // fmla v0.4s, v28.4s, v24.s[2]
-	WORD $0x4f991b88 // fmla v8.4s, v28.4s, v25.s[2]
-	WORD $0x4f9a1b90 // fmla v16.4s, v28.4s, v26.s[2]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81b60 // fmla v0.4s, v27.4s, v24.s[3]
-	WORD $0x4fb91b68 // fmla v8.4s, v27.4s, v25.s[3]
-	WORD $0x4fba1b70 // fmla v16.4s, v27.4s, v26.s[3]
-	FMOVQ 144(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f981bc1 // fmla v1.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bc9 // fmla v9.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bd1 // fmla v17.4s, v30.4s, v26.s[2]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb81ba1 // fmla v1.4s, v29.4s, v24.s[3]
-	WORD $0x4fb91ba9 // fmla v9.4s, v29.4s, v25.s[3]
-	WORD $0x4fba1bb1 // fmla v17.4s, v29.4s, v26.s[3]
-	FMOVQ 160(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981b82 // fmla v2.4s, v28.4s, v24.s[2]
-	WORD $0x4f991b8a // fmla v10.4s, v28.4s, v25.s[2]
-	WORD $0x4f9a1b92 // fmla v18.4s, v28.4s, v26.s[2]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81b62 // fmla v2.4s, v27.4s, v24.s[3]
-	WORD $0x4fb91b6a // fmla v10.4s, v27.4s, v25.s[3]
-	WORD $0x4fba1b72 // fmla v18.4s, v27.4s, v26.s[3]
-	FMOVQ 176(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f981bc3 // fmla v3.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bcb // fmla v11.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bd3 // fmla v19.4s, v30.4s, v26.s[2]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb81ba3 // fmla v3.4s, v29.4s, v24.s[3]
-	WORD $0x4fb91bab // fmla v11.4s, v29.4s, v25.s[3]
-	WORD $0x4fba1bb3 // fmla v19.4s, v29.4s, v26.s[3]
-	FMOVQ 192(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981b84 // fmla v4.4s, v28.4s, v24.s[2]
-	WORD $0x4f991b8c // fmla v12.4s, v28.4s, v25.s[2]
-	WORD $0x4f9a1b94 // fmla v20.4s, v28.4s, v26.s[2]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81b64 // fmla v4.4s, v27.4s, v24.s[3]
-	WORD $0x4fb91b6c // fmla v12.4s, v27.4s, v25.s[3]
-	WORD $0x4fba1b74 // fmla v20.4s, v27.4s, v26.s[3]
-	FMOVQ 208(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f981bc5 // fmla v5.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bcd // fmla v13.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bd5 // fmla v21.4s, v30.4s, v26.s[2]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb81ba5 // fmla v5.4s, v29.4s, v24.s[3]
-	WORD $0x4fb91bad // fmla v13.4s, v29.4s, v25.s[3]
-	WORD $0x4fba1bb5 // fmla v21.4s, v29.4s, v26.s[3]
-	FMOVQ 224(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981b86 // fmla v6.4s, v28.4s, v24.s[2]
-	WORD $0x4f991b8e // fmla v14.4s, v28.4s, v25.s[2]
-	WORD $0x4f9a1b96 // fmla v22.4s, v28.4s, v26.s[2]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81b66 // fmla v6.4s, v27.4s, v24.s[3]
-	WORD $0x4fb91b6e // fmla v14.4s, v27.4s, v25.s[3]
-	WORD $0x4fba1b76 // fmla v22.4s, v27.4s, v26.s[3]
-	FMOVQ 240(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f981bc7 // fmla v7.4s, v30.4s, v24.s[2]
-	WORD $0x4f991bcf // fmla v15.4s, v30.4s, v25.s[2]
-	WORD $0x4f9a1bd7 // fmla v23.4s, v30.4s, v26.s[2]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb81ba7 // fmla v7.4s, v29.4s, v24.s[3]
-	WORD $0x4fb91baf // fmla v15.4s, v29.4s, v25.s[3]
-	WORD $0x4fba1bb7 // fmla v23.4s, v29.4s, v26.s[3]
-	PRFM 0(R10), PLDL1KEEP
-	PRFM 64(R10), PLDL1KEEP
-	PRFM 128(R10), PLDL1KEEP
-	PRFM 192(R10), PLDL1KEEP
-	ADD $256, R10, R10
-	ADD $256, R2, R2
-	SUBS $2, R5, R5
-	BGE loop
-rest:
-	ADDS $2, R5, R5
-	BEQ done
-one:
-	FMOVD.P 8(R0), F24
-	FMOVD.P 8(R8), F25
-	FMOVD.P 8(R9), F26
-	FMOVQ 0(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
-	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81360 // fmla v0.4s, v27.4s, v24.s[1]
-	WORD $0x4fb91368 // fmla v8.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1370 // fmla v16.4s, v27.4s, v26.s[1]
-	FMOVQ 16(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913c9 // fmla v9.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d1 // fmla v17.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a1 // fmla v1.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913a9 // fmla v9.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b1 // fmla v17.4s, v29.4s, v26.s[1]
-	FMOVQ 32(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138a // fmla v10.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81362 // fmla v2.4s, v27.4s, v24.s[1]
-	WORD $0x4fb9136a // fmla v10.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1372 // fmla v18.4s, v27.4s, v26.s[1]
-	FMOVQ 48(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913cb // fmla v11.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d3 // fmla v19.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
-	FMOVQ 64(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81364 // fmla v4.4s, v27.4s, v24.s[1]
-	WORD $0x4fb9136c // fmla v12.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1374 // fmla v20.4s, v27.4s, v26.s[1]
-	FMOVQ 80(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c5 // fmla v5.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913cd // fmla v13.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d5 // fmla v21.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a5 // fmla v5.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913ad // fmla v13.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b5 // fmla v21.4s, v29.4s, v26.s[1]
-	FMOVQ 96(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
-	WORD $0x4f99138e // fmla v14.4s, v28.4s, v25.s[0]
-	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb81366 // fmla v6.4s, v27.4s, v24.s[1]
-	WORD $0x4fb9136e // fmla v14.4s, v27.4s, v25.s[1]
-	WORD $0x4fba1376 // fmla v22.4s, v27.4s, v26.s[1]
-	FMOVQ 112(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9813c7 // fmla v7.4s, v30.4s, v24.s[0]
-	WORD $0x4f9913cf // fmla v15.4s, v30.4s, v25.s[0]
-	WORD $0x4f9a13d7 // fmla v23.4s, v30.4s, v26.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
-	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
-	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
-	ADD $128, R10, R10
-	ADD $128, R2, R2
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	FSTPQ (F4, F5), 64(R3)
-	FSTPQ (F6, F7), 96(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	FSTPQ (F12, F13), 64(R3)
-	FSTPQ (F14, F15), 96(R3)
-	ADD R4, R3, R3
-	FSTPQ (F16, F17), 0(R3)
-	FSTPQ (F18, F19), 32(R3)
-	FSTPQ (F20, F21), 64(R3)
-	FSTPQ (F22, F23), 96(R3)
-	RET
-
-// func mulBFKeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulBFKeepN3x8(SB), NOSPLIT, $0-80
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	MOVD wide+72(FP), R10
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
 	ADD R2, R7, R11
 	MOVD $0xffff0000ffff0000, R1
 	VDUP R1, V31.D2
@@ -5244,181 +4948,149 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
 	FMOVQ 0(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 0(R10)
 	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
 	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 128(R10)
 	WORD $0x4fb81360 // fmla v0.4s, v27.4s, v24.s[1]
 	WORD $0x4fb91368 // fmla v8.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1370 // fmla v16.4s, v27.4s, v26.s[1]
 	FMOVQ 16(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 16(R10)
 	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c9 // fmla v9.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d1 // fmla v17.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 144(R10)
 	WORD $0x4fb813a1 // fmla v1.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913a9 // fmla v9.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b1 // fmla v17.4s, v29.4s, v26.s[1]
 	FMOVQ 32(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 32(R10)
 	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138a // fmla v10.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 160(R10)
 	WORD $0x4fb81362 // fmla v2.4s, v27.4s, v24.s[1]
 	WORD $0x4fb9136a // fmla v10.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1372 // fmla v18.4s, v27.4s, v26.s[1]
 	FMOVQ 48(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 48(R10)
 	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913cb // fmla v11.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d3 // fmla v19.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 176(R10)
 	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
 	FMOVQ 64(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 64(R10)
 	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 192(R10)
 	WORD $0x4fb81364 // fmla v4.4s, v27.4s, v24.s[1]
 	WORD $0x4fb9136c // fmla v12.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1374 // fmla v20.4s, v27.4s, v26.s[1]
 	FMOVQ 80(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 80(R10)
 	WORD $0x4f9813c5 // fmla v5.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913cd // fmla v13.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d5 // fmla v21.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 208(R10)
 	WORD $0x4fb813a5 // fmla v5.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913ad // fmla v13.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b5 // fmla v21.4s, v29.4s, v26.s[1]
 	FMOVQ 96(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 96(R10)
 	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138e // fmla v14.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 224(R10)
 	WORD $0x4fb81366 // fmla v6.4s, v27.4s, v24.s[1]
 	WORD $0x4fb9136e // fmla v14.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1376 // fmla v22.4s, v27.4s, v26.s[1]
 	FMOVQ 112(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 112(R10)
 	WORD $0x4f9813c7 // fmla v7.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913cf // fmla v15.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d7 // fmla v23.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 240(R10)
 	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
 	FMOVQ 128(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 256(R10)
 	WORD $0x4f981b80 // fmla v0.4s, v28.4s, v24.s[2]
 	WORD $0x4f991b88 // fmla v8.4s, v28.4s, v25.s[2]
 	WORD $0x4f9a1b90 // fmla v16.4s, v28.4s, v26.s[2]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 384(R10)
 	WORD $0x4fb81b60 // fmla v0.4s, v27.4s, v24.s[3]
 	WORD $0x4fb91b68 // fmla v8.4s, v27.4s, v25.s[3]
 	WORD $0x4fba1b70 // fmla v16.4s, v27.4s, v26.s[3]
 	FMOVQ 144(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 272(R10)
 	WORD $0x4f981bc1 // fmla v1.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bc9 // fmla v9.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bd1 // fmla v17.4s, v30.4s, v26.s[2]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 400(R10)
 	WORD $0x4fb81ba1 // fmla v1.4s, v29.4s, v24.s[3]
 	WORD $0x4fb91ba9 // fmla v9.4s, v29.4s, v25.s[3]
 	WORD $0x4fba1bb1 // fmla v17.4s, v29.4s, v26.s[3]
 	FMOVQ 160(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 288(R10)
 	WORD $0x4f981b82 // fmla v2.4s, v28.4s, v24.s[2]
 	WORD $0x4f991b8a // fmla v10.4s, v28.4s, v25.s[2]
 	WORD $0x4f9a1b92 // fmla v18.4s, v28.4s, v26.s[2]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 416(R10)
 	WORD $0x4fb81b62 // fmla v2.4s, v27.4s, v24.s[3]
 	WORD $0x4fb91b6a // fmla v10.4s, v27.4s, v25.s[3]
 	WORD $0x4fba1b72 // fmla v18.4s, v27.4s, v26.s[3]
 	FMOVQ 176(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 304(R10)
 	WORD $0x4f981bc3 // fmla v3.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bcb // fmla v11.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bd3 // fmla v19.4s, v30.4s, v26.s[2]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 432(R10)
 	WORD $0x4fb81ba3 // fmla v3.4s, v29.4s, v24.s[3]
 	WORD $0x4fb91bab // fmla v11.4s, v29.4s, v25.s[3]
 	WORD $0x4fba1bb3 // fmla v19.4s, v29.4s, v26.s[3]
 	FMOVQ 192(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 320(R10)
 	WORD $0x4f981b84 // fmla v4.4s, v28.4s, v24.s[2]
 	WORD $0x4f991b8c // fmla v12.4s, v28.4s, v25.s[2]
 	WORD $0x4f9a1b94 // fmla v20.4s, v28.4s, v26.s[2]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 448(R10)
 	WORD $0x4fb81b64 // fmla v4.4s, v27.4s, v24.s[3]
 	WORD $0x4fb91b6c // fmla v12.4s, v27.4s, v25.s[3]
 	WORD $0x4fba1b74 // fmla v20.4s, v27.4s, v26.s[3]
 	FMOVQ 208(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 336(R10)
 	WORD $0x4f981bc5 // fmla v5.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bcd // fmla v13.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bd5 // fmla v21.4s, v30.4s, v26.s[2]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 464(R10)
 	WORD $0x4fb81ba5 // fmla v5.4s, v29.4s, v24.s[3]
 	WORD $0x4fb91bad // fmla v13.4s, v29.4s, v25.s[3]
 	WORD $0x4fba1bb5 // fmla v21.4s, v29.4s, v26.s[3]
 	FMOVQ 224(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 352(R10)
 	WORD $0x4f981b86 // fmla v6.4s, v28.4s, v24.s[2]
 	WORD $0x4f991b8e // fmla v14.4s, v28.4s, v25.s[2]
 	WORD $0x4f9a1b96 // fmla v22.4s, v28.4s, v26.s[2]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 480(R10)
 	WORD $0x4fb81b66 // fmla v6.4s, v27.4s, v24.s[3]
 	WORD $0x4fb91b6e // fmla v14.4s, v27.4s, v25.s[3]
 	WORD $0x4fba1b76 // fmla v22.4s, v27.4s, v26.s[3]
 	FMOVQ 240(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 368(R10)
 	WORD $0x4f981bc7 // fmla v7.4s, v30.4s, v24.s[2]
 	WORD $0x4f991bcf // fmla v15.4s, v30.4s, v25.s[2]
 	WORD $0x4f9a1bd7 // fmla v23.4s, v30.4s, v26.s[2]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 496(R10)
 	WORD $0x4fb81ba7 // fmla v7.4s, v29.4s, v24.s[3]
 	WORD $0x4fb91baf // fmla v15.4s, v29.4s, v25.s[3]
 	WORD $0x4fba1bb7 // fmla v23.4s, v29.4s, v26.s[3]
@@ -5426,9 +5098,8 @@ loop:
 	PRFM 64(R11), PLDL1KEEP
 	PRFM 128(R11), PLDL1KEEP
 	PRFM 192(R11), PLDL1KEEP
-	ADD $256, R11, R11
 	ADD $256, R2, R2
-	ADD $512, R10, R10
+	ADD R8<<1, R11, R11
 	SUBS $2, R5, R5
 	BGE loop
 rest:
@@ -5436,99 +5107,82 @@ rest:
 	BEQ done
 one:
 	FMOVD.P 8(R0), F24
-	FMOVD.P 8(R8), F25
-	FMOVD.P 8(R9), F26
+	FMOVD.P 8(R9), F25
+	FMOVD.P 8(R10), F26
 	FMOVQ 0(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 0(R10)
 	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
 	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 128(R10)
 	WORD $0x4fb81360 // fmla v0.4s, v27.4s, v24.s[1]
 	WORD $0x4fb91368 // fmla v8.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1370 // fmla v16.4s, v27.4s, v26.s[1]
 	FMOVQ 16(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 16(R10)
 	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913c9 // fmla v9.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d1 // fmla v17.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 144(R10)
 	WORD $0x4fb813a1 // fmla v1.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913a9 // fmla v9.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b1 // fmla v17.4s, v29.4s, v26.s[1]
 	FMOVQ 32(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 32(R10)
 	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138a // fmla v10.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 160(R10)
 	WORD $0x4fb81362 // fmla v2.4s, v27.4s, v24.s[1]
 	WORD $0x4fb9136a // fmla v10.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1372 // fmla v18.4s, v27.4s, v26.s[1]
 	FMOVQ 48(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 48(R10)
 	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913cb // fmla v11.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d3 // fmla v19.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 176(R10)
 	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
 	FMOVQ 64(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 64(R10)
 	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 192(R10)
 	WORD $0x4fb81364 // fmla v4.4s, v27.4s, v24.s[1]
 	WORD $0x4fb9136c // fmla v12.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1374 // fmla v20.4s, v27.4s, v26.s[1]
 	FMOVQ 80(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 80(R10)
 	WORD $0x4f9813c5 // fmla v5.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913cd // fmla v13.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d5 // fmla v21.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 208(R10)
 	WORD $0x4fb813a5 // fmla v5.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913ad // fmla v13.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b5 // fmla v21.4s, v29.4s, v26.s[1]
 	FMOVQ 96(R2), F27
 	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 96(R10)
 	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
 	WORD $0x4f99138e // fmla v14.4s, v28.4s, v25.s[0]
 	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
 	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 224(R10)
 	WORD $0x4fb81366 // fmla v6.4s, v27.4s, v24.s[1]
 	WORD $0x4fb9136e // fmla v14.4s, v27.4s, v25.s[1]
 	WORD $0x4fba1376 // fmla v22.4s, v27.4s, v26.s[1]
 	FMOVQ 112(R2), F29
 	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 112(R10)
 	WORD $0x4f9813c7 // fmla v7.4s, v30.4s, v24.s[0]
 	WORD $0x4f9913cf // fmla v15.4s, v30.4s, v25.s[0]
 	WORD $0x4f9a13d7 // fmla v23.4s, v30.4s, v26.s[0]
 	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 240(R10)
 	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
 	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
 	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
-	ADD $128, R11, R11
 	ADD $128, R2, R2
-	ADD $256, R10, R10
+	ADD R8<<0, R11, R11
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -5548,8 +5202,8 @@ done:
 	FSTPQ (F22, F23), 96(R3)
 	RET
 
-// func mulBFN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulBFN4x4(SB), NOSPLIT, $0-72
+// func mulBFKeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulBFKeepN3x8(SB), NOSPLIT, $0-88
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -5558,230 +5212,10 @@ TEXT ·mulBFN4x4(SB), NOSPLIT, $0-72
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
 	ADD R1, R9, R10
-	ADD R2, R7, R11
-	MOVD $0xffff0000ffff0000, R1
-	VDUP R1, V31.D2
-	CBZ R6, zero
-	MOVD R3, R12
-	FLDPQ 0(R12), (F0, F1)
-	FLDPQ 32(R12), (F2, F3)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F4, F5)
-	FLDPQ 32(R12), (F6, F7)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F8, F9)
-	FLDPQ 32(R12), (F10, F11)
-	ADD R4, R12, R12
-	FLDPQ 0(R12), (F12, F13)
-	FLDPQ 32(R12), (F14, F15)
-	ADD R4, R12, R12
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-sums:
-	SUBS $2, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
-	VLD1.P 16(R9), [V18.S4]
-	VLD1.P 16(R10), [V19.S4]
-	FMOVQ 0(R2), F20
-	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
-	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
-	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
-	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
-	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
-	FMOVQ 16(R2), F22
-	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
-	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
-	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
-	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
-	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
-	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
-	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
-	FMOVQ 32(R2), F24
-	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
-	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
-	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
-	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
-	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
-	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
-	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
-	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
-	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
-	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
-	FMOVQ 48(R2), F26
-	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
-	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
-	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
-	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
-	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
-	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
-	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
-	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
-	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
-	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
-	FMOVQ 128(R2), F20
-	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
-	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
-	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
-	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
-	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
-	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
-	WORD $0x4fb01a80 // fmla v0.4s, v20.4s, v16.s[3]
-	WORD $0x4fb11a84 // fmla v4.4s, v20.4s, v17.s[3]
-	WORD $0x4fb21a88 // fmla v8.4s, v20.4s, v18.s[3]
-	WORD $0x4fb31a8c // fmla v12.4s, v20.4s, v19.s[3]
-	FMOVQ 144(R2), F22
-	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
-	WORD $0x4f901ae1 // fmla v1.4s, v23.4s, v16.s[2]
-	WORD $0x4f911ae5 // fmla v5.4s, v23.4s, v17.s[2]
-	WORD $0x4f921ae9 // fmla v9.4s, v23.4s, v18.s[2]
-	WORD $0x4f931aed // fmla v13.4s, v23.4s, v19.s[2]
-	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
-	WORD $0x4fb01ac1 // fmla v1.4s, v22.4s, v16.s[3]
-	WORD $0x4fb11ac5 // fmla v5.4s, v22.4s, v17.s[3]
-	WORD $0x4fb21ac9 // fmla v9.4s, v22.4s, v18.s[3]
-	WORD $0x4fb31acd // fmla v13.4s, v22.4s, v19.s[3]
-	FMOVQ 160(R2), F24
-	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
-	WORD $0x4f901b22 // fmla v2.4s, v25.4s, v16.s[2]
-	WORD $0x4f911b26 // fmla v6.4s, v25.4s, v17.s[2]
-	WORD $0x4f921b2a // fmla v10.4s, v25.4s, v18.s[2]
-	WORD $0x4f931b2e // fmla v14.4s, v25.4s, v19.s[2]
-	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
-	WORD $0x4fb01b02 // fmla v2.4s, v24.4s, v16.s[3]
-	WORD $0x4fb11b06 // fmla v6.4s, v24.4s, v17.s[3]
-	WORD $0x4fb21b0a // fmla v10.4s, v24.4s, v18.s[3]
-	WORD $0x4fb31b0e // fmla v14.4s, v24.4s, v19.s[3]
-	FMOVQ 176(R2), F26
-	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
-	WORD $0x4f901b63 // fmla v3.4s, v27.4s, v16.s[2]
-	WORD $0x4f911b67 // fmla v7.4s, v27.4s, v17.s[2]
-	WORD $0x4f921b6b // fmla v11.4s, v27.4s, v18.s[2]
-	WORD $0x4f931b6f // fmla v15.4s, v27.4s, v19.s[2]
-	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
-	WORD $0x4fb01b43 // fmla v3.4s, v26.4s, v16.s[3]
-	WORD $0x4fb11b47 // fmla v7.4s, v26.4s, v17.s[3]
-	WORD $0x4fb21b4b // fmla v11.4s, v26.4s, v18.s[3]
-	WORD $0x4fb31b4f // fmla v15.4s, v26.4s, v19.s[3]
-	PRFM 0(R11), PLDL1KEEP
-	PRFM 128(R11), PLDL1KEEP
-	ADD $256, R11, R11
-	ADD $256, R2, R2
-	SUBS $2, R5, R5
-	BGE loop
-rest:
-	ADDS $2, R5, R5
-	BEQ done
-one:
-	FMOVD.P 8(R0), F16
-	FMOVD.P 8(R8), F17
-	FMOVD.P 8(R9), F18
-	FMOVD.P 8(R10), F19
-	FMOVQ 0(R2), F20
-	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
-	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
-	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
-	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
-	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
-	FMOVQ 16(R2), F22
-	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
-	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
-	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
-	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
-	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
-	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
-	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
-	FMOVQ 32(R2), F24
-	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
-	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
-	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
-	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
-	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
-	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
-	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
-	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
-	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
-	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
-	FMOVQ 48(R2), F26
-	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
-	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
-	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
-	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
-	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
-	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
-	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
-	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
-	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
-	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
-	ADD $128, R11, R11
-	ADD $128, R2, R2
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	RET
-
-// func mulBFKeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulBFKeepN4x4(SB), NOSPLIT, $0-80
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	MOVD wide+72(FP), R11
+	MOVD wide+80(FP), R11
 	ADD R2, R7, R12
 	MOVD $0xffff0000ffff0000, R1
 	VDUP R1, V31.D2
@@ -5789,809 +5223,19 @@ TEXT ·mulBFKeepN4x4(SB), NOSPLIT, $0-80
 	MOVD R3, R13
 	FLDPQ 0(R13), (F0, F1)
 	FLDPQ 32(R13), (F2, F3)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F4, F5)
-	FLDPQ 32(R13), (F6, F7)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F8, F9)
-	FLDPQ 32(R13), (F10, F11)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F12, F13)
-	FLDPQ 32(R13), (F14, F15)
-	ADD R4, R13, R13
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-sums:
-	SUBS $2, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V16.S4]
-	VLD1.P 16(R8), [V17.S4]
-	VLD1.P 16(R9), [V18.S4]
-	VLD1.P 16(R10), [V19.S4]
-	FMOVQ 0(R2), F20
-	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
-	FMOVQ F21, 0(R11)
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
-	FMOVQ F20, 128(R11)
-	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
-	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
-	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
-	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
-	FMOVQ 16(R2), F22
-	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
-	FMOVQ F23, 16(R11)
-	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
-	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
-	FMOVQ F22, 144(R11)
-	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
-	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
-	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
-	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
-	FMOVQ 32(R2), F24
-	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
-	FMOVQ F25, 32(R11)
-	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
-	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
-	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
-	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
-	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
-	FMOVQ F24, 160(R11)
-	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
-	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
-	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
-	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
-	FMOVQ 48(R2), F26
-	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
-	FMOVQ F27, 48(R11)
-	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
-	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
-	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
-	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
-	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
-	FMOVQ F26, 176(R11)
-	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
-	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
-	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
-	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
-	FMOVQ 128(R2), F20
-	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
-	FMOVQ F21, 256(R11)
-	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
-	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
-	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
-	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
-	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
-	FMOVQ F20, 384(R11)
-	WORD $0x4fb01a80 // fmla v0.4s, v20.4s, v16.s[3]
-	WORD $0x4fb11a84 // fmla v4.4s, v20.4s, v17.s[3]
-	WORD $0x4fb21a88 // fmla v8.4s, v20.4s, v18.s[3]
-	WORD $0x4fb31a8c // fmla v12.4s, v20.4s, v19.s[3]
-	FMOVQ 144(R2), F22
-	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
-	FMOVQ F23, 272(R11)
-	WORD $0x4f901ae1 // fmla v1.4s, v23.4s, v16.s[2]
-	WORD $0x4f911ae5 // fmla v5.4s, v23.4s, v17.s[2]
-	WORD $0x4f921ae9 // fmla v9.4s, v23.4s, v18.s[2]
-	WORD $0x4f931aed // fmla v13.4s, v23.4s, v19.s[2]
-	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
-	FMOVQ F22, 400(R11)
-	WORD $0x4fb01ac1 // fmla v1.4s, v22.4s, v16.s[3]
-	WORD $0x4fb11ac5 // fmla v5.4s, v22.4s, v17.s[3]
-	WORD $0x4fb21ac9 // fmla v9.4s, v22.4s, v18.s[3]
-	WORD $0x4fb31acd // fmla v13.4s, v22.4s, v19.s[3]
-	FMOVQ 160(R2), F24
-	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
-	FMOVQ F25, 288(R11)
-	WORD $0x4f901b22 // fmla v2.4s, v25.4s, v16.s[2]
-	WORD $0x4f911b26 // fmla v6.4s, v25.4s, v17.s[2]
-	WORD $0x4f921b2a // fmla v10.4s, v25.4s, v18.s[2]
-	WORD $0x4f931b2e // fmla v14.4s, v25.4s, v19.s[2]
-	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
-	FMOVQ F24, 416(R11)
-	WORD $0x4fb01b02 // fmla v2.4s, v24.4s, v16.s[3]
-	WORD $0x4fb11b06 // fmla v6.4s, v24.4s, v17.s[3]
-	WORD $0x4fb21b0a // fmla v10.4s, v24.4s, v18.s[3]
-	WORD $0x4fb31b0e // fmla v14.4s, v24.4s, v19.s[3]
-	FMOVQ 176(R2), F26
-	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
-	FMOVQ F27, 304(R11)
-	WORD $0x4f901b63 // fmla v3.4s, v27.4s, v16.s[2]
-	WORD $0x4f911b67 // fmla v7.4s, v27.4s, v17.s[2]
-	WORD $0x4f921b6b // fmla v11.4s, v27.4s, v18.s[2]
-	WORD $0x4f931b6f // fmla v15.4s, v27.4s, v19.s[2]
-	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
-	FMOVQ F26, 432(R11)
-	WORD $0x4fb01b43 // fmla v3.4s, v26.4s, v16.s[3]
-	WORD $0x4fb11b47 // fmla v7.4s, v26.4s, v17.s[3]
-	WORD $0x4fb21b4b // fmla v11.4s, v26.4s, v18.s[3]
-	WORD $0x4fb31b4f // fmla v15.4s, v26.4s, v19.s[3]
-	PRFM 0(R12), PLDL1KEEP
-	PRFM 128(R12), PLDL1KEEP
-	ADD $256, R12, R12
-	ADD $256, R2, R2
-	ADD $512, R11, R11
-	SUBS $2, R5, R5
-	BGE loop
-rest:
-	ADDS $2, R5, R5
-	BEQ done
-one:
-	FMOVD.P 8(R0), F16
-	FMOVD.P 8(R8), F17
-	FMOVD.P 8(R9), F18
-	FMOVD.P 8(R10), F19
-	FMOVQ 0(R2), F20
-	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
-	FMOVQ F21, 0(R11)
-	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
-	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
-	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
-	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
-	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
-	FMOVQ F20, 128(R11)
-	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
-	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
-	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
-	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
-	FMOVQ 16(R2), F22
-	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
-	FMOVQ F23, 16(R11)
-	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
-	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
-	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
-	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
-	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
-	FMOVQ F22, 144(R11)
-	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
-	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
-	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
-	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
-	FMOVQ 32(R2), F24
-	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
-	FMOVQ F25, 32(R11)
-	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
-	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
-	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
-	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
-	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
-	FMOVQ F24, 160(R11)
-	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
-	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
-	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
-	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
-	FMOVQ 48(R2), F26
-	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
-	FMOVQ F27, 48(R11)
-	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
-	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
-	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
-	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
-	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
-	FMOVQ F26, 176(R11)
-	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
-	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
-	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
-	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
-	ADD $128, R12, R12
-	ADD $128, R2, R2
-	ADD $256, R11, R11
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	RET
-
-// func mulBFN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulBFN5x4(SB), NOSPLIT, $0-72
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	ADD R1, R10, R11
-	ADD R2, R7, R12
-	MOVD $0xffff0000ffff0000, R1
-	VDUP R1, V31.D2
-	CBZ R6, zero
-	MOVD R3, R13
-	FLDPQ 0(R13), (F0, F1)
-	FLDPQ 32(R13), (F2, F3)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F4, F5)
-	FLDPQ 32(R13), (F6, F7)
+	FLDPQ 64(R13), (F4, F5)
+	FLDPQ 96(R13), (F6, F7)
 	ADD R4, R13, R13
 	FLDPQ 0(R13), (F8, F9)
 	FLDPQ 32(R13), (F10, F11)
-	ADD R4, R13, R13
-	FLDPQ 0(R13), (F12, F13)
-	FLDPQ 32(R13), (F14, F15)
+	FLDPQ 64(R13), (F12, F13)
+	FLDPQ 96(R13), (F14, F15)
 	ADD R4, R13, R13
 	FLDPQ 0(R13), (F16, F17)
 	FLDPQ 32(R13), (F18, F19)
+	FLDPQ 64(R13), (F20, F21)
+	FLDPQ 96(R13), (F22, F23)
 	ADD R4, R13, R13
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-	WORD $0x4f000410 // movi v16.4s, #0x0
-	WORD $0x4f000411 // movi v17.4s, #0x0
-	WORD $0x4f000412 // movi v18.4s, #0x0
-	WORD $0x4f000413 // movi v19.4s, #0x0
-sums:
-	SUBS $2, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V20.S4]
-	VLD1.P 16(R8), [V21.S4]
-	VLD1.P 16(R9), [V22.S4]
-	VLD1.P 16(R10), [V23.S4]
-	VLD1.P 16(R11), [V24.S4]
-	FMOVQ 0(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
-	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
-	FMOVQ 16(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
-	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
-	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
-	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
-	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
-	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
-	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
-	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
-	FMOVQ 32(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
-	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
-	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
-	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
-	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
-	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
-	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
-	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
-	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
-	FMOVQ 48(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
-	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
-	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
-	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
-	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
-	FMOVQ 128(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
-	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
-	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
-	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
-	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	WORD $0x4fb41b20 // fmla v0.4s, v25.4s, v20.s[3]
-	WORD $0x4fb51b24 // fmla v4.4s, v25.4s, v21.s[3]
-	WORD $0x4fb61b28 // fmla v8.4s, v25.4s, v22.s[3]
-	WORD $0x4fb71b2c // fmla v12.4s, v25.4s, v23.s[3]
-	WORD $0x4fb81b30 // fmla v16.4s, v25.4s, v24.s[3]
-	FMOVQ 144(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f941b81 // fmla v1.4s, v28.4s, v20.s[2]
-	WORD $0x4f951b85 // fmla v5.4s, v28.4s, v21.s[2]
-	WORD $0x4f961b89 // fmla v9.4s, v28.4s, v22.s[2]
-	WORD $0x4f971b8d // fmla v13.4s, v28.4s, v23.s[2]
-	WORD $0x4f981b91 // fmla v17.4s, v28.4s, v24.s[2]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb41b61 // fmla v1.4s, v27.4s, v20.s[3]
-	WORD $0x4fb51b65 // fmla v5.4s, v27.4s, v21.s[3]
-	WORD $0x4fb61b69 // fmla v9.4s, v27.4s, v22.s[3]
-	WORD $0x4fb71b6d // fmla v13.4s, v27.4s, v23.s[3]
-	WORD $0x4fb81b71 // fmla v17.4s, v27.4s, v24.s[3]
-	FMOVQ 160(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f941bc2 // fmla v2.4s, v30.4s, v20.s[2]
-	WORD $0x4f951bc6 // fmla v6.4s, v30.4s, v21.s[2]
-	WORD $0x4f961bca // fmla v10.4s, v30.4s, v22.s[2]
-	WORD $0x4f971bce // fmla v14.4s, v30.4s, v23.s[2]
-	WORD $0x4f981bd2 // fmla v18.4s, v30.4s, v24.s[2]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb41ba2 // fmla v2.4s, v29.4s, v20.s[3]
-	WORD $0x4fb51ba6 // fmla v6.4s, v29.4s, v21.s[3]
-	WORD $0x4fb61baa // fmla v10.4s, v29.4s, v22.s[3]
-	WORD $0x4fb71bae // fmla v14.4s, v29.4s, v23.s[3]
-	WORD $0x4fb81bb2 // fmla v18.4s, v29.4s, v24.s[3]
-	FMOVQ 176(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	WORD $0x4f941b43 // fmla v3.4s, v26.4s, v20.s[2]
-	WORD $0x4f951b47 // fmla v7.4s, v26.4s, v21.s[2]
-	WORD $0x4f961b4b // fmla v11.4s, v26.4s, v22.s[2]
-	WORD $0x4f971b4f // fmla v15.4s, v26.4s, v23.s[2]
-	WORD $0x4f981b53 // fmla v19.4s, v26.4s, v24.s[2]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	WORD $0x4fb41b23 // fmla v3.4s, v25.4s, v20.s[3]
-	WORD $0x4fb51b27 // fmla v7.4s, v25.4s, v21.s[3]
-	WORD $0x4fb61b2b // fmla v11.4s, v25.4s, v22.s[3]
-	WORD $0x4fb71b2f // fmla v15.4s, v25.4s, v23.s[3]
-	WORD $0x4fb81b33 // fmla v19.4s, v25.4s, v24.s[3]
-	PRFM 0(R12), PLDL1KEEP
-	PRFM 128(R12), PLDL1KEEP
-	ADD $256, R12, R12
-	ADD $256, R2, R2
-	SUBS $2, R5, R5
-	BGE loop
-rest:
-	ADDS $2, R5, R5
-	BEQ done
-one:
-	FMOVD.P 8(R0), F20
-	FMOVD.P 8(R8), F21
-	FMOVD.P 8(R9), F22
-	FMOVD.P 8(R10), F23
-	FMOVD.P 8(R11), F24
-	FMOVQ 0(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
-	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
-	FMOVQ 16(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
-	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
-	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
-	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
-	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
-	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
-	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
-	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
-	FMOVQ 32(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
-	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
-	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
-	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
-	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
-	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
-	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
-	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
-	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
-	FMOVQ 48(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
-	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
-	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
-	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
-	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
-	ADD $128, R12, R12
-	ADD $128, R2, R2
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F16, F17), 0(R3)
-	FSTPQ (F18, F19), 32(R3)
-	RET
-
-// func mulBFKeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulBFKeepN5x4(SB), NOSPLIT, $0-80
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	ADD R1, R10, R11
-	MOVD wide+72(FP), R12
-	ADD R2, R7, R13
-	MOVD $0xffff0000ffff0000, R1
-	VDUP R1, V31.D2
-	CBZ R6, zero
-	MOVD R3, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F12, F13)
-	FLDPQ 32(R14), (F14, F15)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F16, F17)
-	FLDPQ 32(R14), (F18, F19)
-	ADD R4, R14, R14
-	B sums
-zero:
-	WORD $0x4f000400 // movi v0.4s, #0x0
-	WORD $0x4f000401 // movi v1.4s, #0x0
-	WORD $0x4f000402 // movi v2.4s, #0x0
-	WORD $0x4f000403 // movi v3.4s, #0x0
-	WORD $0x4f000404 // movi v4.4s, #0x0
-	WORD $0x4f000405 // movi v5.4s, #0x0
-	WORD $0x4f000406 // movi v6.4s, #0x0
-	WORD $0x4f000407 // movi v7.4s, #0x0
-	WORD $0x4f000408 // movi v8.4s, #0x0
-	WORD $0x4f000409 // movi v9.4s, #0x0
-	WORD $0x4f00040a // movi v10.4s, #0x0
-	WORD $0x4f00040b // movi v11.4s, #0x0
-	WORD $0x4f00040c // movi v12.4s, #0x0
-	WORD $0x4f00040d // movi v13.4s, #0x0
-	WORD $0x4f00040e // movi v14.4s, #0x0
-	WORD $0x4f00040f // movi v15.4s, #0x0
-	WORD $0x4f000410 // movi v16.4s, #0x0
-	WORD $0x4f000411 // movi v17.4s, #0x0
-	WORD $0x4f000412 // movi v18.4s, #0x0
-	WORD $0x4f000413 // movi v19.4s, #0x0
-sums:
-	SUBS $2, R5, R5
-	BLT rest
-loop:
-	VLD1.P 16(R0), [V20.S4]
-	VLD1.P 16(R8), [V21.S4]
-	VLD1.P 16(R9), [V22.S4]
-	VLD1.P 16(R10), [V23.S4]
-	VLD1.P 16(R11), [V24.S4]
-	FMOVQ 0(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	FMOVQ F26, 0(R12)
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	FMOVQ F25, 128(R12)
-	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
-	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
-	FMOVQ 16(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 16(R12)
-	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
-	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
-	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
-	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 144(R12)
-	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
-	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
-	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
-	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
-	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
-	FMOVQ 32(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 32(R12)
-	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
-	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
-	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
-	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
-	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 160(R12)
-	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
-	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
-	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
-	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
-	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
-	FMOVQ 48(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	FMOVQ F26, 48(R12)
-	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
-	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
-	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
-	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	FMOVQ F25, 176(R12)
-	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
-	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
-	FMOVQ 128(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	FMOVQ F26, 256(R12)
-	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
-	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
-	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
-	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
-	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	FMOVQ F25, 384(R12)
-	WORD $0x4fb41b20 // fmla v0.4s, v25.4s, v20.s[3]
-	WORD $0x4fb51b24 // fmla v4.4s, v25.4s, v21.s[3]
-	WORD $0x4fb61b28 // fmla v8.4s, v25.4s, v22.s[3]
-	WORD $0x4fb71b2c // fmla v12.4s, v25.4s, v23.s[3]
-	WORD $0x4fb81b30 // fmla v16.4s, v25.4s, v24.s[3]
-	FMOVQ 144(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 272(R12)
-	WORD $0x4f941b81 // fmla v1.4s, v28.4s, v20.s[2]
-	WORD $0x4f951b85 // fmla v5.4s, v28.4s, v21.s[2]
-	WORD $0x4f961b89 // fmla v9.4s, v28.4s, v22.s[2]
-	WORD $0x4f971b8d // fmla v13.4s, v28.4s, v23.s[2]
-	WORD $0x4f981b91 // fmla v17.4s, v28.4s, v24.s[2]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 400(R12)
-	WORD $0x4fb41b61 // fmla v1.4s, v27.4s, v20.s[3]
-	WORD $0x4fb51b65 // fmla v5.4s, v27.4s, v21.s[3]
-	WORD $0x4fb61b69 // fmla v9.4s, v27.4s, v22.s[3]
-	WORD $0x4fb71b6d // fmla v13.4s, v27.4s, v23.s[3]
-	WORD $0x4fb81b71 // fmla v17.4s, v27.4s, v24.s[3]
-	FMOVQ 160(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 288(R12)
-	WORD $0x4f941bc2 // fmla v2.4s, v30.4s, v20.s[2]
-	WORD $0x4f951bc6 // fmla v6.4s, v30.4s, v21.s[2]
-	WORD $0x4f961bca // fmla v10.4s, v30.4s, v22.s[2]
-	WORD $0x4f971bce // fmla v14.4s, v30.4s, v23.s[2]
-	WORD $0x4f981bd2 // fmla v18.4s, v30.4s, v24.s[2]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 416(R12)
-	WORD $0x4fb41ba2 // fmla v2.4s, v29.4s, v20.s[3]
-	WORD $0x4fb51ba6 // fmla v6.4s, v29.4s, v21.s[3]
-	WORD $0x4fb61baa // fmla v10.4s, v29.4s, v22.s[3]
-	WORD $0x4fb71bae // fmla v14.4s, v29.4s, v23.s[3]
-	WORD $0x4fb81bb2 // fmla v18.4s, v29.4s, v24.s[3]
-	FMOVQ 176(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	FMOVQ F26, 304(R12)
-	WORD $0x4f941b43 // fmla v3.4s, v26.4s, v20.s[2]
-	WORD $0x4f951b47 // fmla v7.4s, v26.4s, v21.s[2]
-	WORD $0x4f961b4b // fmla v11.4s, v26.4s, v22.s[2]
-	WORD $0x4f971b4f // fmla v15.4s, v26.4s, v23.s[2]
-	WORD $0x4f981b53 // fmla v19.4s, v26.4s, v24.s[2]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	FMOVQ F25, 432(R12)
-	WORD $0x4fb41b23 // fmla v3.4s, v25.4s, v20.s[3]
-	WORD $0x4fb51b27 // fmla v7.4s, v25.4s, v21.s[3]
-	WORD $0x4fb61b2b // fmla v11.4s, v25.4s, v22.s[3]
-	WORD $0x4fb71b2f // fmla v15.4s, v25.4s, v23.s[3]
-	WORD $0x4fb81b33 // fmla v19.4s, v25.4s, v24.s[3]
-	PRFM 0(R13), PLDL1KEEP
-	PRFM 128(R13), PLDL1KEEP
-	ADD $256, R13, R13
-	ADD $256, R2, R2
-	ADD $512, R12, R12
-	SUBS $2, R5, R5
-	BGE loop
-rest:
-	ADDS $2, R5, R5
-	BEQ done
-one:
-	FMOVD.P 8(R0), F20
-	FMOVD.P 8(R8), F21
-	FMOVD.P 8(R9), F22
-	FMOVD.P 8(R10), F23
-	FMOVD.P 8(R11), F24
-	FMOVQ 0(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	FMOVQ F26, 0(R12)
-	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
-	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
-	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
-	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	FMOVQ F25, 128(R12)
-	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
-	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
-	FMOVQ 16(R2), F27
-	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
-	FMOVQ F28, 16(R12)
-	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
-	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
-	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
-	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
-	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
-	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
-	FMOVQ F27, 144(R12)
-	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
-	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
-	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
-	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
-	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
-	FMOVQ 32(R2), F29
-	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
-	FMOVQ F30, 32(R12)
-	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
-	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
-	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
-	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
-	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
-	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
-	FMOVQ F29, 160(R12)
-	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
-	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
-	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
-	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
-	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
-	FMOVQ 48(R2), F25
-	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
-	FMOVQ F26, 48(R12)
-	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
-	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
-	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
-	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
-	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
-	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
-	FMOVQ F25, 176(R12)
-	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
-	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
-	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
-	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
-	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
-	ADD $128, R13, R13
-	ADD $128, R2, R2
-	ADD $256, R12, R12
-	SUBS $1, R5, R5
-	BNE one
-done:
-	FSTPQ (F0, F1), 0(R3)
-	FSTPQ (F2, F3), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F4, F5), 0(R3)
-	FSTPQ (F6, F7), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F8, F9), 0(R3)
-	FSTPQ (F10, F11), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F12, F13), 0(R3)
-	FSTPQ (F14, F15), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F16, F17), 0(R3)
-	FSTPQ (F18, F19), 32(R3)
-	RET
-
-// func mulBFN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
-TEXT ·mulBFN6x4(SB), NOSPLIT, $0-72
-	MOVD a+0(FP), R0
-	MOVD lda+8(FP), R1
-	MOVD w+16(FP), R2
-	MOVD c+32(FP), R3
-	MOVD ldc+40(FP), R4
-	MOVD k+48(FP), R5
-	MOVD resume+56(FP), R6
-	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
-	ADD R1, R9, R10
-	ADD R1, R10, R11
-	ADD R1, R11, R12
-	ADD R2, R7, R13
-	CBZ R6, zero
-	MOVD R3, R14
-	FLDPQ 0(R14), (F0, F1)
-	FLDPQ 32(R14), (F2, F3)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F4, F5)
-	FLDPQ 32(R14), (F6, F7)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F8, F9)
-	FLDPQ 32(R14), (F10, F11)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F12, F13)
-	FLDPQ 32(R14), (F14, F15)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F16, F17)
-	FLDPQ 32(R14), (F18, F19)
-	ADD R4, R14, R14
-	FLDPQ 0(R14), (F20, F21)
-	FLDPQ 32(R14), (F22, F23)
-	ADD R4, R14, R14
 	B sums
 zero:
 	WORD $0x4f000400 // movi v0.4s, #0x0
@@ -6623,143 +5267,191 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
-	VLD1.P 16(R10), [V27.S4]
-	VLD1.P 16(R11), [V28.S4]
-	VLD1.P 16(R12), [V29.S4]
-	FMOVQ 0(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cc // fmla v12.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d0 // fmla v16.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d4 // fmla v20.4s, v30.4s, v29.s[1]
-	FMOVQ 16(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cd // fmla v13.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d1 // fmla v17.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d5 // fmla v21.4s, v30.4s, v29.s[1]
-	FMOVQ 32(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13ce // fmla v14.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d2 // fmla v18.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d6 // fmla v22.4s, v30.4s, v29.s[1]
-	FMOVQ 48(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cf // fmla v15.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d3 // fmla v19.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d7 // fmla v23.4s, v30.4s, v29.s[1]
-	FMOVQ 128(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f981be0 // fmla v0.4s, v31.4s, v24.s[2]
-	WORD $0x4f991be4 // fmla v4.4s, v31.4s, v25.s[2]
-	WORD $0x4f9a1be8 // fmla v8.4s, v31.4s, v26.s[2]
-	WORD $0x4f9b1bec // fmla v12.4s, v31.4s, v27.s[2]
-	WORD $0x4f9c1bf0 // fmla v16.4s, v31.4s, v28.s[2]
-	WORD $0x4f9d1bf4 // fmla v20.4s, v31.4s, v29.s[2]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb81bc0 // fmla v0.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bc4 // fmla v4.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bc8 // fmla v8.4s, v30.4s, v26.s[3]
-	WORD $0x4fbb1bcc // fmla v12.4s, v30.4s, v27.s[3]
-	WORD $0x4fbc1bd0 // fmla v16.4s, v30.4s, v28.s[3]
-	WORD $0x4fbd1bd4 // fmla v20.4s, v30.4s, v29.s[3]
-	FMOVQ 144(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f981be1 // fmla v1.4s, v31.4s, v24.s[2]
-	WORD $0x4f991be5 // fmla v5.4s, v31.4s, v25.s[2]
-	WORD $0x4f9a1be9 // fmla v9.4s, v31.4s, v26.s[2]
-	WORD $0x4f9b1bed // fmla v13.4s, v31.4s, v27.s[2]
-	WORD $0x4f9c1bf1 // fmla v17.4s, v31.4s, v28.s[2]
-	WORD $0x4f9d1bf5 // fmla v21.4s, v31.4s, v29.s[2]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb81bc1 // fmla v1.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bc5 // fmla v5.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bc9 // fmla v9.4s, v30.4s, v26.s[3]
-	WORD $0x4fbb1bcd // fmla v13.4s, v30.4s, v27.s[3]
-	WORD $0x4fbc1bd1 // fmla v17.4s, v30.4s, v28.s[3]
-	WORD $0x4fbd1bd5 // fmla v21.4s, v30.4s, v29.s[3]
-	FMOVQ 160(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f981be2 // fmla v2.4s, v31.4s, v24.s[2]
-	WORD $0x4f991be6 // fmla v6.4s, v31.4s, v25.s[2]
-	WORD $0x4f9a1bea // fmla v10.4s, v31.4s, v26.s[2]
-	WORD $0x4f9b1bee // fmla v14.4s, v31.4s, v27.s[2]
-	WORD $0x4f9c1bf2 // fmla v18.4s, v31.4s, v28.s[2]
-	WORD $0x4f9d1bf6 // fmla v22.4s, v31.4s, v29.s[2]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bc6 // fmla v6.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bca // fmla v10.4s, v30.4s, v26.s[3]
-	WORD $0x4fbb1bce // fmla v14.4s, v30.4s, v27.s[3]
-	WORD $0x4fbc1bd2 // fmla v18.4s, v30.4s, v28.s[3]
-	WORD $0x4fbd1bd6 // fmla v22.4s, v30.4s, v29.s[3]
-	FMOVQ 176(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f981be3 // fmla v3.4s, v31.4s, v24.s[2]
-	WORD $0x4f991be7 // fmla v7.4s, v31.4s, v25.s[2]
-	WORD $0x4f9a1beb // fmla v11.4s, v31.4s, v26.s[2]
-	WORD $0x4f9b1bef // fmla v15.4s, v31.4s, v27.s[2]
-	WORD $0x4f9c1bf3 // fmla v19.4s, v31.4s, v28.s[2]
-	WORD $0x4f9d1bf7 // fmla v23.4s, v31.4s, v29.s[2]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb81bc3 // fmla v3.4s, v30.4s, v24.s[3]
-	WORD $0x4fb91bc7 // fmla v7.4s, v30.4s, v25.s[3]
-	WORD $0x4fba1bcb // fmla v11.4s, v30.4s, v26.s[3]
-	WORD $0x4fbb1bcf // fmla v15.4s, v30.4s, v27.s[3]
-	WORD $0x4fbc1bd3 // fmla v19.4s, v30.4s, v28.s[3]
-	WORD $0x4fbd1bd7 // fmla v23.4s, v30.4s, v29.s[3]
-	PRFM 0(R13), PLDL1KEEP
-	PRFM 128(R13), PLDL1KEEP
-	ADD $256, R13, R13
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
+	FMOVQ 0(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 0(R11)
+	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
+	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 128(R11)
+	WORD $0x4fb81360 // fmla v0.4s, v27.4s, v24.s[1]
+	WORD $0x4fb91368 // fmla v8.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1370 // fmla v16.4s, v27.4s, v26.s[1]
+	FMOVQ 16(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 16(R11)
+	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913c9 // fmla v9.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d1 // fmla v17.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 144(R11)
+	WORD $0x4fb813a1 // fmla v1.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913a9 // fmla v9.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b1 // fmla v17.4s, v29.4s, v26.s[1]
+	FMOVQ 32(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 32(R11)
+	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138a // fmla v10.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 160(R11)
+	WORD $0x4fb81362 // fmla v2.4s, v27.4s, v24.s[1]
+	WORD $0x4fb9136a // fmla v10.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1372 // fmla v18.4s, v27.4s, v26.s[1]
+	FMOVQ 48(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 48(R11)
+	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913cb // fmla v11.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d3 // fmla v19.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 176(R11)
+	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
+	FMOVQ 64(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 64(R11)
+	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 192(R11)
+	WORD $0x4fb81364 // fmla v4.4s, v27.4s, v24.s[1]
+	WORD $0x4fb9136c // fmla v12.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1374 // fmla v20.4s, v27.4s, v26.s[1]
+	FMOVQ 80(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 80(R11)
+	WORD $0x4f9813c5 // fmla v5.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913cd // fmla v13.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d5 // fmla v21.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 208(R11)
+	WORD $0x4fb813a5 // fmla v5.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913ad // fmla v13.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b5 // fmla v21.4s, v29.4s, v26.s[1]
+	FMOVQ 96(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 96(R11)
+	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138e // fmla v14.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 224(R11)
+	WORD $0x4fb81366 // fmla v6.4s, v27.4s, v24.s[1]
+	WORD $0x4fb9136e // fmla v14.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1376 // fmla v22.4s, v27.4s, v26.s[1]
+	FMOVQ 112(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 112(R11)
+	WORD $0x4f9813c7 // fmla v7.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913cf // fmla v15.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d7 // fmla v23.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 240(R11)
+	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
+	FMOVQ 128(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 256(R11)
+	WORD $0x4f981b80 // fmla v0.4s, v28.4s, v24.s[2]
+	WORD $0x4f991b88 // fmla v8.4s, v28.4s, v25.s[2]
+	WORD $0x4f9a1b90 // fmla v16.4s, v28.4s, v26.s[2]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 384(R11)
+	WORD $0x4fb81b60 // fmla v0.4s, v27.4s, v24.s[3]
+	WORD $0x4fb91b68 // fmla v8.4s, v27.4s, v25.s[3]
+	WORD $0x4fba1b70 // fmla v16.4s, v27.4s, v26.s[3]
+	FMOVQ 144(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 272(R11)
+	WORD $0x4f981bc1 // fmla v1.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bc9 // fmla v9.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bd1 // fmla v17.4s, v30.4s, v26.s[2]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 400(R11)
+	WORD $0x4fb81ba1 // fmla v1.4s, v29.4s, v24.s[3]
+	WORD $0x4fb91ba9 // fmla v9.4s, v29.4s, v25.s[3]
+	WORD $0x4fba1bb1 // fmla v17.4s, v29.4s, v26.s[3]
+	FMOVQ 160(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 288(R11)
+	WORD $0x4f981b82 // fmla v2.4s, v28.4s, v24.s[2]
+	WORD $0x4f991b8a // fmla v10.4s, v28.4s, v25.s[2]
+	WORD $0x4f9a1b92 // fmla v18.4s, v28.4s, v26.s[2]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 416(R11)
+	WORD $0x4fb81b62 // fmla v2.4s, v27.4s, v24.s[3]
+	WORD $0x4fb91b6a // fmla v10.4s, v27.4s, v25.s[3]
+	WORD $0x4fba1b72 // fmla v18.4s, v27.4s, v26.s[3]
+	FMOVQ 176(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 304(R11)
+	WORD $0x4f981bc3 // fmla v3.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bcb // fmla v11.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bd3 // fmla v19.4s, v30.4s, v26.s[2]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 432(R11)
+	WORD $0x4fb81ba3 // fmla v3.4s, v29.4s, v24.s[3]
+	WORD $0x4fb91bab // fmla v11.4s, v29.4s, v25.s[3]
+	WORD $0x4fba1bb3 // fmla v19.4s, v29.4s, v26.s[3]
+	FMOVQ 192(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 320(R11)
+	WORD $0x4f981b84 // fmla v4.4s, v28.4s, v24.s[2]
+	WORD $0x4f991b8c // fmla v12.4s, v28.4s, v25.s[2]
+	WORD $0x4f9a1b94 // fmla v20.4s, v28.4s, v26.s[2]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 448(R11)
+	WORD $0x4fb81b64 // fmla v4.4s, v27.4s, v24.s[3]
+	WORD $0x4fb91b6c // fmla v12.4s, v27.4s, v25.s[3]
+	WORD $0x4fba1b74 // fmla v20.4s, v27.4s, v26.s[3]
+	FMOVQ 208(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 336(R11)
+	WORD $0x4f981bc5 // fmla v5.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bcd // fmla v13.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bd5 // fmla v21.4s, v30.4s, v26.s[2]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 464(R11)
+	WORD $0x4fb81ba5 // fmla v5.4s, v29.4s, v24.s[3]
+	WORD $0x4fb91bad // fmla v13.4s, v29.4s, v25.s[3]
+	WORD $0x4fba1bb5 // fmla v21.4s, v29.4s, v26.s[3]
+	FMOVQ 224(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 352(R11)
+	WORD $0x4f981b86 // fmla v6.4s, v28.4s, v24.s[2]
+	WORD $0x4f991b8e // fmla v14.4s, v28.4s, v25.s[2]
+	WORD $0x4f9a1b96 // fmla v22.4s, v28.4s, v26.s[2]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 480(R11)
+	WORD $0x4fb81b66 // fmla v6.4s, v27.4s, v24.s[3]
+	WORD $0x4fb91b6e // fmla v14.4s, v27.4s, v25.s[3]
+	WORD $0x4fba1b76 // fmla v22.4s, v27.4s, v26.s[3]
+	FMOVQ 240(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 368(R11)
+	WORD $0x4f981bc7 // fmla v7.4s, v30.4s, v24.s[2]
+	WORD $0x4f991bcf // fmla v15.4s, v30.4s, v25.s[2]
+	WORD $0x4f9a1bd7 // fmla v23.4s, v30.4s, v26.s[2]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 496(R11)
+	WORD $0x4fb81ba7 // fmla v7.4s, v29.4s, v24.s[3]
+	WORD $0x4fb91baf // fmla v15.4s, v29.4s, v25.s[3]
+	WORD $0x4fba1bb7 // fmla v23.4s, v29.4s, v26.s[3]
+	PRFM 0(R12), PLDL1KEEP
+	PRFM 64(R12), PLDL1KEEP
+	PRFM 128(R12), PLDL1KEEP
+	PRFM 192(R12), PLDL1KEEP
 	ADD $256, R2, R2
+	ADD R8<<1, R12, R12
+	ADD $512, R11, R11
 	SUBS $2, R5, R5
 	BGE loop
 rest:
@@ -6767,77 +5459,826 @@ rest:
 	BEQ done
 one:
 	FMOVD.P 8(R0), F24
-	FMOVD.P 8(R8), F25
-	FMOVD.P 8(R9), F26
-	FMOVD.P 8(R10), F27
-	FMOVD.P 8(R11), F28
-	FMOVD.P 8(R12), F29
-	FMOVQ 0(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cc // fmla v12.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d0 // fmla v16.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d4 // fmla v20.4s, v30.4s, v29.s[1]
-	FMOVQ 16(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cd // fmla v13.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d1 // fmla v17.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d5 // fmla v21.4s, v30.4s, v29.s[1]
-	FMOVQ 32(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13ce // fmla v14.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d2 // fmla v18.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d6 // fmla v22.4s, v30.4s, v29.s[1]
-	FMOVQ 48(R2), F30
-	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
-	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
-	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
-	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
-	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
-	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
-	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
-	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
-	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
-	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
-	WORD $0x4fbb13cf // fmla v15.4s, v30.4s, v27.s[1]
-	WORD $0x4fbc13d3 // fmla v19.4s, v30.4s, v28.s[1]
-	WORD $0x4fbd13d7 // fmla v23.4s, v30.4s, v29.s[1]
-	ADD $128, R13, R13
+	FMOVD.P 8(R9), F25
+	FMOVD.P 8(R10), F26
+	FMOVQ 0(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 0(R11)
+	WORD $0x4f981380 // fmla v0.4s, v28.4s, v24.s[0]
+	WORD $0x4f991388 // fmla v8.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1390 // fmla v16.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 128(R11)
+	WORD $0x4fb81360 // fmla v0.4s, v27.4s, v24.s[1]
+	WORD $0x4fb91368 // fmla v8.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1370 // fmla v16.4s, v27.4s, v26.s[1]
+	FMOVQ 16(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 16(R11)
+	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913c9 // fmla v9.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d1 // fmla v17.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 144(R11)
+	WORD $0x4fb813a1 // fmla v1.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913a9 // fmla v9.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b1 // fmla v17.4s, v29.4s, v26.s[1]
+	FMOVQ 32(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 32(R11)
+	WORD $0x4f981382 // fmla v2.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138a // fmla v10.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1392 // fmla v18.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 160(R11)
+	WORD $0x4fb81362 // fmla v2.4s, v27.4s, v24.s[1]
+	WORD $0x4fb9136a // fmla v10.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1372 // fmla v18.4s, v27.4s, v26.s[1]
+	FMOVQ 48(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 48(R11)
+	WORD $0x4f9813c3 // fmla v3.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913cb // fmla v11.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d3 // fmla v19.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 176(R11)
+	WORD $0x4fb813a3 // fmla v3.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913ab // fmla v11.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b3 // fmla v19.4s, v29.4s, v26.s[1]
+	FMOVQ 64(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 64(R11)
+	WORD $0x4f981384 // fmla v4.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138c // fmla v12.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1394 // fmla v20.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 192(R11)
+	WORD $0x4fb81364 // fmla v4.4s, v27.4s, v24.s[1]
+	WORD $0x4fb9136c // fmla v12.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1374 // fmla v20.4s, v27.4s, v26.s[1]
+	FMOVQ 80(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 80(R11)
+	WORD $0x4f9813c5 // fmla v5.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913cd // fmla v13.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d5 // fmla v21.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 208(R11)
+	WORD $0x4fb813a5 // fmla v5.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913ad // fmla v13.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b5 // fmla v21.4s, v29.4s, v26.s[1]
+	FMOVQ 96(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 96(R11)
+	WORD $0x4f981386 // fmla v6.4s, v28.4s, v24.s[0]
+	WORD $0x4f99138e // fmla v14.4s, v28.4s, v25.s[0]
+	WORD $0x4f9a1396 // fmla v22.4s, v28.4s, v26.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 224(R11)
+	WORD $0x4fb81366 // fmla v6.4s, v27.4s, v24.s[1]
+	WORD $0x4fb9136e // fmla v14.4s, v27.4s, v25.s[1]
+	WORD $0x4fba1376 // fmla v22.4s, v27.4s, v26.s[1]
+	FMOVQ 112(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 112(R11)
+	WORD $0x4f9813c7 // fmla v7.4s, v30.4s, v24.s[0]
+	WORD $0x4f9913cf // fmla v15.4s, v30.4s, v25.s[0]
+	WORD $0x4f9a13d7 // fmla v23.4s, v30.4s, v26.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 240(R11)
+	WORD $0x4fb813a7 // fmla v7.4s, v29.4s, v24.s[1]
+	WORD $0x4fb913af // fmla v15.4s, v29.4s, v25.s[1]
+	WORD $0x4fba13b7 // fmla v23.4s, v29.4s, v26.s[1]
 	ADD $128, R2, R2
+	ADD R8<<0, R12, R12
+	ADD $256, R11, R11
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	FSTPQ (F4, F5), 64(R3)
+	FSTPQ (F6, F7), 96(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	FSTPQ (F12, F13), 64(R3)
+	FSTPQ (F14, F15), 96(R3)
+	ADD R4, R3, R3
+	FSTPQ (F16, F17), 0(R3)
+	FSTPQ (F18, F19), 32(R3)
+	FSTPQ (F20, F21), 64(R3)
+	FSTPQ (F22, F23), 96(R3)
+	RET
+
+// func mulBFN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulBFN4x4(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R2, R7, R12
+	MOVD $0xffff0000ffff0000, R1
+	VDUP R1, V31.D2
+	CBZ R6, zero
+	MOVD R3, R13
+	FLDPQ 0(R13), (F0, F1)
+	FLDPQ 32(R13), (F2, F3)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F4, F5)
+	FLDPQ 32(R13), (F6, F7)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F8, F9)
+	FLDPQ 32(R13), (F10, F11)
+	ADD R4, R13, R13
+	FLDPQ 0(R13), (F12, F13)
+	FLDPQ 32(R13), (F14, F15)
+	ADD R4, R13, R13
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+sums:
+	SUBS $2, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V16.S4]
+	VLD1.P 16(R9), [V17.S4]
+	VLD1.P 16(R10), [V18.S4]
+	VLD1.P 16(R11), [V19.S4]
+	FMOVQ 0(R2), F20
+	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
+	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
+	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
+	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
+	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
+	FMOVQ 16(R2), F22
+	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
+	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
+	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
+	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
+	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
+	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
+	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
+	FMOVQ 32(R2), F24
+	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
+	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
+	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
+	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
+	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
+	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
+	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
+	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
+	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
+	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
+	FMOVQ 48(R2), F26
+	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
+	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
+	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
+	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
+	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
+	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
+	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
+	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
+	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
+	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
+	FMOVQ 128(R2), F20
+	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
+	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
+	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
+	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
+	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
+	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
+	WORD $0x4fb01a80 // fmla v0.4s, v20.4s, v16.s[3]
+	WORD $0x4fb11a84 // fmla v4.4s, v20.4s, v17.s[3]
+	WORD $0x4fb21a88 // fmla v8.4s, v20.4s, v18.s[3]
+	WORD $0x4fb31a8c // fmla v12.4s, v20.4s, v19.s[3]
+	FMOVQ 144(R2), F22
+	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
+	WORD $0x4f901ae1 // fmla v1.4s, v23.4s, v16.s[2]
+	WORD $0x4f911ae5 // fmla v5.4s, v23.4s, v17.s[2]
+	WORD $0x4f921ae9 // fmla v9.4s, v23.4s, v18.s[2]
+	WORD $0x4f931aed // fmla v13.4s, v23.4s, v19.s[2]
+	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
+	WORD $0x4fb01ac1 // fmla v1.4s, v22.4s, v16.s[3]
+	WORD $0x4fb11ac5 // fmla v5.4s, v22.4s, v17.s[3]
+	WORD $0x4fb21ac9 // fmla v9.4s, v22.4s, v18.s[3]
+	WORD $0x4fb31acd // fmla v13.4s, v22.4s, v19.s[3]
+	FMOVQ 160(R2), F24
+	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
+	WORD $0x4f901b22 // fmla v2.4s, v25.4s, v16.s[2]
+	WORD $0x4f911b26 // fmla v6.4s, v25.4s, v17.s[2]
+	WORD $0x4f921b2a // fmla v10.4s, v25.4s, v18.s[2]
+	WORD $0x4f931b2e // fmla v14.4s, v25.4s, v19.s[2]
+	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
+	WORD $0x4fb01b02 // fmla v2.4s, v24.4s, v16.s[3]
+	WORD $0x4fb11b06 // fmla v6.4s, v24.4s, v17.s[3]
+	WORD $0x4fb21b0a // fmla v10.4s, v24.4s, v18.s[3]
+	WORD $0x4fb31b0e // fmla v14.4s, v24.4s, v19.s[3]
+	FMOVQ 176(R2), F26
+	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
+	WORD $0x4f901b63 // fmla v3.4s, v27.4s, v16.s[2]
+	WORD $0x4f911b67 // fmla v7.4s, v27.4s, v17.s[2]
+	WORD $0x4f921b6b // fmla v11.4s, v27.4s, v18.s[2]
+	WORD $0x4f931b6f // fmla v15.4s, v27.4s, v19.s[2]
+	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
+	WORD $0x4fb01b43 // fmla v3.4s, v26.4s, v16.s[3]
+	WORD $0x4fb11b47 // fmla v7.4s, v26.4s, v17.s[3]
+	WORD $0x4fb21b4b // fmla v11.4s, v26.4s, v18.s[3]
+	WORD $0x4fb31b4f // fmla v15.4s, v26.4s, v19.s[3]
+	PRFM 0(R12), PLDL1KEEP
+	PRFM 128(R12), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<1, R12, R12
+	SUBS $2, R5, R5
+	BGE loop
+rest:
+	ADDS $2, R5, R5
+	BEQ done
+one:
+	FMOVD.P 8(R0), F16
+	FMOVD.P 8(R9), F17
+	FMOVD.P 8(R10), F18
+	FMOVD.P 8(R11), F19
+	FMOVQ 0(R2), F20
+	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
+	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
+	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
+	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
+	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
+	FMOVQ 16(R2), F22
+	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
+	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
+	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
+	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
+	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
+	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
+	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
+	FMOVQ 32(R2), F24
+	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
+	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
+	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
+	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
+	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
+	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
+	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
+	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
+	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
+	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
+	FMOVQ 48(R2), F26
+	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
+	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
+	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
+	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
+	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
+	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
+	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
+	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
+	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
+	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
+	ADD $128, R2, R2
+	ADD R8<<0, R12, R12
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	RET
+
+// func mulBFKeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulBFKeepN4x4(SB), NOSPLIT, $0-88
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	MOVD wide+80(FP), R12
+	ADD R2, R7, R13
+	MOVD $0xffff0000ffff0000, R1
+	VDUP R1, V31.D2
+	CBZ R6, zero
+	MOVD R3, R14
+	FLDPQ 0(R14), (F0, F1)
+	FLDPQ 32(R14), (F2, F3)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F8, F9)
+	FLDPQ 32(R14), (F10, F11)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F12, F13)
+	FLDPQ 32(R14), (F14, F15)
+	ADD R4, R14, R14
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+sums:
+	SUBS $2, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V16.S4]
+	VLD1.P 16(R9), [V17.S4]
+	VLD1.P 16(R10), [V18.S4]
+	VLD1.P 16(R11), [V19.S4]
+	FMOVQ 0(R2), F20
+	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
+	FMOVQ F21, 0(R12)
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
+	FMOVQ F20, 128(R12)
+	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
+	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
+	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
+	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
+	FMOVQ 16(R2), F22
+	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
+	FMOVQ F23, 16(R12)
+	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
+	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
+	FMOVQ F22, 144(R12)
+	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
+	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
+	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
+	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
+	FMOVQ 32(R2), F24
+	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
+	FMOVQ F25, 32(R12)
+	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
+	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
+	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
+	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
+	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
+	FMOVQ F24, 160(R12)
+	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
+	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
+	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
+	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
+	FMOVQ 48(R2), F26
+	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
+	FMOVQ F27, 48(R12)
+	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
+	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
+	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
+	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
+	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
+	FMOVQ F26, 176(R12)
+	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
+	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
+	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
+	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
+	FMOVQ 128(R2), F20
+	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
+	FMOVQ F21, 256(R12)
+	WORD $0x4f901aa0 // fmla v0.4s, v21.4s, v16.s[2]
+	WORD $0x4f911aa4 // fmla v4.4s, v21.4s, v17.s[2]
+	WORD $0x4f921aa8 // fmla v8.4s, v21.4s, v18.s[2]
+	WORD $0x4f931aac // fmla v12.4s, v21.4s, v19.s[2]
+	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
+	FMOVQ F20, 384(R12)
+	WORD $0x4fb01a80 // fmla v0.4s, v20.4s, v16.s[3]
+	WORD $0x4fb11a84 // fmla v4.4s, v20.4s, v17.s[3]
+	WORD $0x4fb21a88 // fmla v8.4s, v20.4s, v18.s[3]
+	WORD $0x4fb31a8c // fmla v12.4s, v20.4s, v19.s[3]
+	FMOVQ 144(R2), F22
+	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
+	FMOVQ F23, 272(R12)
+	WORD $0x4f901ae1 // fmla v1.4s, v23.4s, v16.s[2]
+	WORD $0x4f911ae5 // fmla v5.4s, v23.4s, v17.s[2]
+	WORD $0x4f921ae9 // fmla v9.4s, v23.4s, v18.s[2]
+	WORD $0x4f931aed // fmla v13.4s, v23.4s, v19.s[2]
+	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
+	FMOVQ F22, 400(R12)
+	WORD $0x4fb01ac1 // fmla v1.4s, v22.4s, v16.s[3]
+	WORD $0x4fb11ac5 // fmla v5.4s, v22.4s, v17.s[3]
+	WORD $0x4fb21ac9 // fmla v9.4s, v22.4s, v18.s[3]
+	WORD $0x4fb31acd // fmla v13.4s, v22.4s, v19.s[3]
+	FMOVQ 160(R2), F24
+	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
+	FMOVQ F25, 288(R12)
+	WORD $0x4f901b22 // fmla v2.4s, v25.4s, v16.s[2]
+	WORD $0x4f911b26 // fmla v6.4s, v25.4s, v17.s[2]
+	WORD $0x4f921b2a // fmla v10.4s, v25.4s, v18.s[2]
+	WORD $0x4f931b2e // fmla v14.4s, v25.4s, v19.s[2]
+	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
+	FMOVQ F24, 416(R12)
+	WORD $0x4fb01b02 // fmla v2.4s, v24.4s, v16.s[3]
+	WORD $0x4fb11b06 // fmla v6.4s, v24.4s, v17.s[3]
+	WORD $0x4fb21b0a // fmla v10.4s, v24.4s, v18.s[3]
+	WORD $0x4fb31b0e // fmla v14.4s, v24.4s, v19.s[3]
+	FMOVQ 176(R2), F26
+	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
+	FMOVQ F27, 304(R12)
+	WORD $0x4f901b63 // fmla v3.4s, v27.4s, v16.s[2]
+	WORD $0x4f911b67 // fmla v7.4s, v27.4s, v17.s[2]
+	WORD $0x4f921b6b // fmla v11.4s, v27.4s, v18.s[2]
+	WORD $0x4f931b6f // fmla v15.4s, v27.4s, v19.s[2]
+	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
+	FMOVQ F26, 432(R12)
+	WORD $0x4fb01b43 // fmla v3.4s, v26.4s, v16.s[3]
+	WORD $0x4fb11b47 // fmla v7.4s, v26.4s, v17.s[3]
+	WORD $0x4fb21b4b // fmla v11.4s, v26.4s, v18.s[3]
+	WORD $0x4fb31b4f // fmla v15.4s, v26.4s, v19.s[3]
+	PRFM 0(R13), PLDL1KEEP
+	PRFM 128(R13), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<1, R13, R13
+	ADD $512, R12, R12
+	SUBS $2, R5, R5
+	BGE loop
+rest:
+	ADDS $2, R5, R5
+	BEQ done
+one:
+	FMOVD.P 8(R0), F16
+	FMOVD.P 8(R9), F17
+	FMOVD.P 8(R10), F18
+	FMOVD.P 8(R11), F19
+	FMOVQ 0(R2), F20
+	WORD $0x4e3f1e95 // and v21.16b, v20.16b, v31.16b
+	FMOVQ F21, 0(R12)
+	WORD $0x4f9012a0 // fmla v0.4s, v21.4s, v16.s[0]
+	WORD $0x4f9112a4 // fmla v4.4s, v21.4s, v17.s[0]
+	WORD $0x4f9212a8 // fmla v8.4s, v21.4s, v18.s[0]
+	WORD $0x4f9312ac // fmla v12.4s, v21.4s, v19.s[0]
+	WORD $0x4f305694 // shl v20.4s, v20.4s, #16
+	FMOVQ F20, 128(R12)
+	WORD $0x4fb01280 // fmla v0.4s, v20.4s, v16.s[1]
+	WORD $0x4fb11284 // fmla v4.4s, v20.4s, v17.s[1]
+	WORD $0x4fb21288 // fmla v8.4s, v20.4s, v18.s[1]
+	WORD $0x4fb3128c // fmla v12.4s, v20.4s, v19.s[1]
+	FMOVQ 16(R2), F22
+	WORD $0x4e3f1ed7 // and v23.16b, v22.16b, v31.16b
+	FMOVQ F23, 16(R12)
+	WORD $0x4f9012e1 // fmla v1.4s, v23.4s, v16.s[0]
+	WORD $0x4f9112e5 // fmla v5.4s, v23.4s, v17.s[0]
+	WORD $0x4f9212e9 // fmla v9.4s, v23.4s, v18.s[0]
+	WORD $0x4f9312ed // fmla v13.4s, v23.4s, v19.s[0]
+	WORD $0x4f3056d6 // shl v22.4s, v22.4s, #16
+	FMOVQ F22, 144(R12)
+	WORD $0x4fb012c1 // fmla v1.4s, v22.4s, v16.s[1]
+	WORD $0x4fb112c5 // fmla v5.4s, v22.4s, v17.s[1]
+	WORD $0x4fb212c9 // fmla v9.4s, v22.4s, v18.s[1]
+	WORD $0x4fb312cd // fmla v13.4s, v22.4s, v19.s[1]
+	FMOVQ 32(R2), F24
+	WORD $0x4e3f1f19 // and v25.16b, v24.16b, v31.16b
+	FMOVQ F25, 32(R12)
+	WORD $0x4f901322 // fmla v2.4s, v25.4s, v16.s[0]
+	WORD $0x4f911326 // fmla v6.4s, v25.4s, v17.s[0]
+	WORD $0x4f92132a // fmla v10.4s, v25.4s, v18.s[0]
+	WORD $0x4f93132e // fmla v14.4s, v25.4s, v19.s[0]
+	WORD $0x4f305718 // shl v24.4s, v24.4s, #16
+	FMOVQ F24, 160(R12)
+	WORD $0x4fb01302 // fmla v2.4s, v24.4s, v16.s[1]
+	WORD $0x4fb11306 // fmla v6.4s, v24.4s, v17.s[1]
+	WORD $0x4fb2130a // fmla v10.4s, v24.4s, v18.s[1]
+	WORD $0x4fb3130e // fmla v14.4s, v24.4s, v19.s[1]
+	FMOVQ 48(R2), F26
+	WORD $0x4e3f1f5b // and v27.16b, v26.16b, v31.16b
+	FMOVQ F27, 48(R12)
+	WORD $0x4f901363 // fmla v3.4s, v27.4s, v16.s[0]
+	WORD $0x4f911367 // fmla v7.4s, v27.4s, v17.s[0]
+	WORD $0x4f92136b // fmla v11.4s, v27.4s, v18.s[0]
+	WORD $0x4f93136f // fmla v15.4s, v27.4s, v19.s[0]
+	WORD $0x4f30575a // shl v26.4s, v26.4s, #16
+	FMOVQ F26, 176(R12)
+	WORD $0x4fb01343 // fmla v3.4s, v26.4s, v16.s[1]
+	WORD $0x4fb11347 // fmla v7.4s, v26.4s, v17.s[1]
+	WORD $0x4fb2134b // fmla v11.4s, v26.4s, v18.s[1]
+	WORD $0x4fb3134f // fmla v15.4s, v26.4s, v19.s[1]
+	ADD $128, R2, R2
+	ADD R8<<0, R13, R13
+	ADD $256, R12, R12
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	RET
+
+// func mulBFN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulBFN5x4(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R1, R11, R12
+	ADD R2, R7, R13
+	MOVD $0xffff0000ffff0000, R1
+	VDUP R1, V31.D2
+	CBZ R6, zero
+	MOVD R3, R14
+	FLDPQ 0(R14), (F0, F1)
+	FLDPQ 32(R14), (F2, F3)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F4, F5)
+	FLDPQ 32(R14), (F6, F7)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F8, F9)
+	FLDPQ 32(R14), (F10, F11)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F12, F13)
+	FLDPQ 32(R14), (F14, F15)
+	ADD R4, R14, R14
+	FLDPQ 0(R14), (F16, F17)
+	FLDPQ 32(R14), (F18, F19)
+	ADD R4, R14, R14
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+	WORD $0x4f000410 // movi v16.4s, #0x0
+	WORD $0x4f000411 // movi v17.4s, #0x0
+	WORD $0x4f000412 // movi v18.4s, #0x0
+	WORD $0x4f000413 // movi v19.4s, #0x0
+sums:
+	SUBS $2, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V20.S4]
+	VLD1.P 16(R9), [V21.S4]
+	VLD1.P 16(R10), [V22.S4]
+	VLD1.P 16(R11), [V23.S4]
+	VLD1.P 16(R12), [V24.S4]
+	FMOVQ 0(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
+	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
+	FMOVQ 16(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
+	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
+	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
+	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
+	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
+	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
+	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
+	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
+	FMOVQ 32(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
+	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
+	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
+	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
+	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
+	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
+	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
+	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
+	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
+	FMOVQ 48(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
+	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
+	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
+	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
+	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
+	FMOVQ 128(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
+	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
+	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
+	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
+	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	WORD $0x4fb41b20 // fmla v0.4s, v25.4s, v20.s[3]
+	WORD $0x4fb51b24 // fmla v4.4s, v25.4s, v21.s[3]
+	WORD $0x4fb61b28 // fmla v8.4s, v25.4s, v22.s[3]
+	WORD $0x4fb71b2c // fmla v12.4s, v25.4s, v23.s[3]
+	WORD $0x4fb81b30 // fmla v16.4s, v25.4s, v24.s[3]
+	FMOVQ 144(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	WORD $0x4f941b81 // fmla v1.4s, v28.4s, v20.s[2]
+	WORD $0x4f951b85 // fmla v5.4s, v28.4s, v21.s[2]
+	WORD $0x4f961b89 // fmla v9.4s, v28.4s, v22.s[2]
+	WORD $0x4f971b8d // fmla v13.4s, v28.4s, v23.s[2]
+	WORD $0x4f981b91 // fmla v17.4s, v28.4s, v24.s[2]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	WORD $0x4fb41b61 // fmla v1.4s, v27.4s, v20.s[3]
+	WORD $0x4fb51b65 // fmla v5.4s, v27.4s, v21.s[3]
+	WORD $0x4fb61b69 // fmla v9.4s, v27.4s, v22.s[3]
+	WORD $0x4fb71b6d // fmla v13.4s, v27.4s, v23.s[3]
+	WORD $0x4fb81b71 // fmla v17.4s, v27.4s, v24.s[3]
+	FMOVQ 160(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	WORD $0x4f941bc2 // fmla v2.4s, v30.4s, v20.s[2]
+	WORD $0x4f951bc6 // fmla v6.4s, v30.4s, v21.s[2]
+	WORD $0x4f961bca // fmla v10.4s, v30.4s, v22.s[2]
+	WORD $0x4f971bce // fmla v14.4s, v30.4s, v23.s[2]
+	WORD $0x4f981bd2 // fmla v18.4s, v30.4s, v24.s[2]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	WORD $0x4fb41ba2 // fmla v2.4s, v29.4s, v20.s[3]
+	WORD $0x4fb51ba6 // fmla v6.4s, v29.4s, v21.s[3]
+	WORD $0x4fb61baa // fmla v10.4s, v29.4s, v22.s[3]
+	WORD $0x4fb71bae // fmla v14.4s, v29.4s, v23.s[3]
+	WORD $0x4fb81bb2 // fmla v18.4s, v29.4s, v24.s[3]
+	FMOVQ 176(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	WORD $0x4f941b43 // fmla v3.4s, v26.4s, v20.s[2]
+	WORD $0x4f951b47 // fmla v7.4s, v26.4s, v21.s[2]
+	WORD $0x4f961b4b // fmla v11.4s, v26.4s, v22.s[2]
+	WORD $0x4f971b4f // fmla v15.4s, v26.4s, v23.s[2]
+	WORD $0x4f981b53 // fmla v19.4s, v26.4s, v24.s[2]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	WORD $0x4fb41b23 // fmla v3.4s, v25.4s, v20.s[3]
+	WORD $0x4fb51b27 // fmla v7.4s, v25.4s, v21.s[3]
+	WORD $0x4fb61b2b // fmla v11.4s, v25.4s, v22.s[3]
+	WORD $0x4fb71b2f // fmla v15.4s, v25.4s, v23.s[3]
+	WORD $0x4fb81b33 // fmla v19.4s, v25.4s, v24.s[3]
+	PRFM 0(R13), PLDL1KEEP
+	PRFM 128(R13), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<1, R13, R13
+	SUBS $2, R5, R5
+	BGE loop
+rest:
+	ADDS $2, R5, R5
+	BEQ done
+one:
+	FMOVD.P 8(R0), F20
+	FMOVD.P 8(R9), F21
+	FMOVD.P 8(R10), F22
+	FMOVD.P 8(R11), F23
+	FMOVD.P 8(R12), F24
+	FMOVQ 0(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
+	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
+	FMOVQ 16(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
+	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
+	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
+	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
+	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
+	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
+	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
+	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
+	FMOVQ 32(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
+	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
+	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
+	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
+	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
+	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
+	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
+	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
+	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
+	FMOVQ 48(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
+	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
+	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
+	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
+	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
+	ADD $128, R2, R2
+	ADD R8<<0, R13, R13
 	SUBS $1, R5, R5
 	BNE one
 done:
@@ -6855,13 +6296,10 @@ done:
 	ADD R4, R3, R3
 	FSTPQ (F16, F17), 0(R3)
 	FSTPQ (F18, F19), 32(R3)
-	ADD R4, R3, R3
-	FSTPQ (F20, F21), 0(R3)
-	FSTPQ (F22, F23), 32(R3)
 	RET
 
-// func mulBFKeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
-TEXT ·mulBFKeepN6x4(SB), NOSPLIT, $0-80
+// func mulBFKeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulBFKeepN5x4(SB), NOSPLIT, $0-88
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
@@ -6870,12 +6308,297 @@ TEXT ·mulBFKeepN6x4(SB), NOSPLIT, $0-80
 	MOVD k+48(FP), R5
 	MOVD resume+56(FP), R6
 	MOVD pf+64(FP), R7
-	ADD R1, R0, R8
-	ADD R1, R8, R9
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
 	ADD R1, R9, R10
 	ADD R1, R10, R11
 	ADD R1, R11, R12
-	MOVD wide+72(FP), R13
+	MOVD wide+80(FP), R13
+	ADD R2, R7, R14
+	MOVD $0xffff0000ffff0000, R1
+	VDUP R1, V31.D2
+	CBZ R6, zero
+	MOVD R3, R15
+	FLDPQ 0(R15), (F0, F1)
+	FLDPQ 32(R15), (F2, F3)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F4, F5)
+	FLDPQ 32(R15), (F6, F7)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F8, F9)
+	FLDPQ 32(R15), (F10, F11)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F12, F13)
+	FLDPQ 32(R15), (F14, F15)
+	ADD R4, R15, R15
+	FLDPQ 0(R15), (F16, F17)
+	FLDPQ 32(R15), (F18, F19)
+	ADD R4, R15, R15
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+	WORD $0x4f000410 // movi v16.4s, #0x0
+	WORD $0x4f000411 // movi v17.4s, #0x0
+	WORD $0x4f000412 // movi v18.4s, #0x0
+	WORD $0x4f000413 // movi v19.4s, #0x0
+sums:
+	SUBS $2, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V20.S4]
+	VLD1.P 16(R9), [V21.S4]
+	VLD1.P 16(R10), [V22.S4]
+	VLD1.P 16(R11), [V23.S4]
+	VLD1.P 16(R12), [V24.S4]
+	FMOVQ 0(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	FMOVQ F26, 0(R13)
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	FMOVQ F25, 128(R13)
+	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
+	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
+	FMOVQ 16(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 16(R13)
+	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
+	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
+	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
+	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 144(R13)
+	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
+	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
+	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
+	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
+	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
+	FMOVQ 32(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 32(R13)
+	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
+	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
+	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
+	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
+	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 160(R13)
+	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
+	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
+	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
+	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
+	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
+	FMOVQ 48(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	FMOVQ F26, 48(R13)
+	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
+	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
+	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
+	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	FMOVQ F25, 176(R13)
+	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
+	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
+	FMOVQ 128(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	FMOVQ F26, 256(R13)
+	WORD $0x4f941b40 // fmla v0.4s, v26.4s, v20.s[2]
+	WORD $0x4f951b44 // fmla v4.4s, v26.4s, v21.s[2]
+	WORD $0x4f961b48 // fmla v8.4s, v26.4s, v22.s[2]
+	WORD $0x4f971b4c // fmla v12.4s, v26.4s, v23.s[2]
+	WORD $0x4f981b50 // fmla v16.4s, v26.4s, v24.s[2]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	FMOVQ F25, 384(R13)
+	WORD $0x4fb41b20 // fmla v0.4s, v25.4s, v20.s[3]
+	WORD $0x4fb51b24 // fmla v4.4s, v25.4s, v21.s[3]
+	WORD $0x4fb61b28 // fmla v8.4s, v25.4s, v22.s[3]
+	WORD $0x4fb71b2c // fmla v12.4s, v25.4s, v23.s[3]
+	WORD $0x4fb81b30 // fmla v16.4s, v25.4s, v24.s[3]
+	FMOVQ 144(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 272(R13)
+	WORD $0x4f941b81 // fmla v1.4s, v28.4s, v20.s[2]
+	WORD $0x4f951b85 // fmla v5.4s, v28.4s, v21.s[2]
+	WORD $0x4f961b89 // fmla v9.4s, v28.4s, v22.s[2]
+	WORD $0x4f971b8d // fmla v13.4s, v28.4s, v23.s[2]
+	WORD $0x4f981b91 // fmla v17.4s, v28.4s, v24.s[2]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 400(R13)
+	WORD $0x4fb41b61 // fmla v1.4s, v27.4s, v20.s[3]
+	WORD $0x4fb51b65 // fmla v5.4s, v27.4s, v21.s[3]
+	WORD $0x4fb61b69 // fmla v9.4s, v27.4s, v22.s[3]
+	WORD $0x4fb71b6d // fmla v13.4s, v27.4s, v23.s[3]
+	WORD $0x4fb81b71 // fmla v17.4s, v27.4s, v24.s[3]
+	FMOVQ 160(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 288(R13)
+	WORD $0x4f941bc2 // fmla v2.4s, v30.4s, v20.s[2]
+	WORD $0x4f951bc6 // fmla v6.4s, v30.4s, v21.s[2]
+	WORD $0x4f961bca // fmla v10.4s, v30.4s, v22.s[2]
+	WORD $0x4f971bce // fmla v14.4s, v30.4s, v23.s[2]
+	WORD $0x4f981bd2 // fmla v18.4s, v30.4s, v24.s[2]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 416(R13)
+	WORD $0x4fb41ba2 // fmla v2.4s, v29.4s, v20.s[3]
+	WORD $0x4fb51ba6 // fmla v6.4s, v29.4s, v21.s[3]
+	WORD $0x4fb61baa // fmla v10.4s, v29.4s, v22.s[3]
+	WORD $0x4fb71bae // fmla v14.4s, v29.4s, v23.s[3]
+	WORD $0x4fb81bb2 // fmla v18.4s, v29.4s, v24.s[3]
+	FMOVQ 176(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	FMOVQ F26, 304(R13)
+	WORD $0x4f941b43 // fmla v3.4s, v26.4s, v20.s[2]
+	WORD $0x4f951b47 // fmla v7.4s, v26.4s, v21.s[2]
+	WORD $0x4f961b4b // fmla v11.4s, v26.4s, v22.s[2]
+	WORD $0x4f971b4f // fmla v15.4s, v26.4s, v23.s[2]
+	WORD $0x4f981b53 // fmla v19.4s, v26.4s, v24.s[2]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	FMOVQ F25, 432(R13)
+	WORD $0x4fb41b23 // fmla v3.4s, v25.4s, v20.s[3]
+	WORD $0x4fb51b27 // fmla v7.4s, v25.4s, v21.s[3]
+	WORD $0x4fb61b2b // fmla v11.4s, v25.4s, v22.s[3]
+	WORD $0x4fb71b2f // fmla v15.4s, v25.4s, v23.s[3]
+	WORD $0x4fb81b33 // fmla v19.4s, v25.4s, v24.s[3]
+	PRFM 0(R14), PLDL1KEEP
+	PRFM 128(R14), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<1, R14, R14
+	ADD $512, R13, R13
+	SUBS $2, R5, R5
+	BGE loop
+rest:
+	ADDS $2, R5, R5
+	BEQ done
+one:
+	FMOVD.P 8(R0), F20
+	FMOVD.P 8(R9), F21
+	FMOVD.P 8(R10), F22
+	FMOVD.P 8(R11), F23
+	FMOVD.P 8(R12), F24
+	FMOVQ 0(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	FMOVQ F26, 0(R13)
+	WORD $0x4f941340 // fmla v0.4s, v26.4s, v20.s[0]
+	WORD $0x4f951344 // fmla v4.4s, v26.4s, v21.s[0]
+	WORD $0x4f961348 // fmla v8.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134c // fmla v12.4s, v26.4s, v23.s[0]
+	WORD $0x4f981350 // fmla v16.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	FMOVQ F25, 128(R13)
+	WORD $0x4fb41320 // fmla v0.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51324 // fmla v4.4s, v25.4s, v21.s[1]
+	WORD $0x4fb61328 // fmla v8.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132c // fmla v12.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81330 // fmla v16.4s, v25.4s, v24.s[1]
+	FMOVQ 16(R2), F27
+	WORD $0x4e3f1f7c // and v28.16b, v27.16b, v31.16b
+	FMOVQ F28, 16(R13)
+	WORD $0x4f941381 // fmla v1.4s, v28.4s, v20.s[0]
+	WORD $0x4f951385 // fmla v5.4s, v28.4s, v21.s[0]
+	WORD $0x4f961389 // fmla v9.4s, v28.4s, v22.s[0]
+	WORD $0x4f97138d // fmla v13.4s, v28.4s, v23.s[0]
+	WORD $0x4f981391 // fmla v17.4s, v28.4s, v24.s[0]
+	WORD $0x4f30577b // shl v27.4s, v27.4s, #16
+	FMOVQ F27, 144(R13)
+	WORD $0x4fb41361 // fmla v1.4s, v27.4s, v20.s[1]
+	WORD $0x4fb51365 // fmla v5.4s, v27.4s, v21.s[1]
+	WORD $0x4fb61369 // fmla v9.4s, v27.4s, v22.s[1]
+	WORD $0x4fb7136d // fmla v13.4s, v27.4s, v23.s[1]
+	WORD $0x4fb81371 // fmla v17.4s, v27.4s, v24.s[1]
+	FMOVQ 32(R2), F29
+	WORD $0x4e3f1fbe // and v30.16b, v29.16b, v31.16b
+	FMOVQ F30, 32(R13)
+	WORD $0x4f9413c2 // fmla v2.4s, v30.4s, v20.s[0]
+	WORD $0x4f9513c6 // fmla v6.4s, v30.4s, v21.s[0]
+	WORD $0x4f9613ca // fmla v10.4s, v30.4s, v22.s[0]
+	WORD $0x4f9713ce // fmla v14.4s, v30.4s, v23.s[0]
+	WORD $0x4f9813d2 // fmla v18.4s, v30.4s, v24.s[0]
+	WORD $0x4f3057bd // shl v29.4s, v29.4s, #16
+	FMOVQ F29, 160(R13)
+	WORD $0x4fb413a2 // fmla v2.4s, v29.4s, v20.s[1]
+	WORD $0x4fb513a6 // fmla v6.4s, v29.4s, v21.s[1]
+	WORD $0x4fb613aa // fmla v10.4s, v29.4s, v22.s[1]
+	WORD $0x4fb713ae // fmla v14.4s, v29.4s, v23.s[1]
+	WORD $0x4fb813b2 // fmla v18.4s, v29.4s, v24.s[1]
+	FMOVQ 48(R2), F25
+	WORD $0x4e3f1f3a // and v26.16b, v25.16b, v31.16b
+	FMOVQ F26, 48(R13)
+	WORD $0x4f941343 // fmla v3.4s, v26.4s, v20.s[0]
+	WORD $0x4f951347 // fmla v7.4s, v26.4s, v21.s[0]
+	WORD $0x4f96134b // fmla v11.4s, v26.4s, v22.s[0]
+	WORD $0x4f97134f // fmla v15.4s, v26.4s, v23.s[0]
+	WORD $0x4f981353 // fmla v19.4s, v26.4s, v24.s[0]
+	WORD $0x4f305739 // shl v25.4s, v25.4s, #16
+	FMOVQ F25, 176(R13)
+	WORD $0x4fb41323 // fmla v3.4s, v25.4s, v20.s[1]
+	WORD $0x4fb51327 // fmla v7.4s, v25.4s, v21.s[1]
+	WORD $0x4fb6132b // fmla v11.4s, v25.4s, v22.s[1]
+	WORD $0x4fb7132f // fmla v15.4s, v25.4s, v23.s[1]
+	WORD $0x4fb81333 // fmla v19.4s, v25.4s, v24.s[1]
+	ADD $128, R2, R2
+	ADD R8<<0, R14, R14
+	ADD $256, R13, R13
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F16, F17), 0(R3)
+	FSTPQ (F18, F19), 32(R3)
+	RET
+
+// func mulBFN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
+TEXT ·mulBFN6x4(SB), NOSPLIT, $0-80
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R1, R11, R12
+	ADD R1, R12, R13
 	ADD R2, R7, R14
 	CBZ R6, zero
 	MOVD R3, R15
@@ -6928,15 +6651,14 @@ sums:
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.S4]
-	VLD1.P 16(R8), [V25.S4]
-	VLD1.P 16(R9), [V26.S4]
-	VLD1.P 16(R10), [V27.S4]
-	VLD1.P 16(R11), [V28.S4]
-	VLD1.P 16(R12), [V29.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
+	VLD1.P 16(R11), [V27.S4]
+	VLD1.P 16(R12), [V28.S4]
+	VLD1.P 16(R13), [V29.S4]
 	FMOVQ 0(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 0(R13)
 	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
@@ -6944,7 +6666,6 @@ loop:
 	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 128(R13)
 	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
@@ -6954,7 +6675,6 @@ loop:
 	FMOVQ 16(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 16(R13)
 	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
@@ -6962,7 +6682,6 @@ loop:
 	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 144(R13)
 	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
@@ -6972,7 +6691,6 @@ loop:
 	FMOVQ 32(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 32(R13)
 	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
@@ -6980,7 +6698,6 @@ loop:
 	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 160(R13)
 	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
@@ -6990,7 +6707,6 @@ loop:
 	FMOVQ 48(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 48(R13)
 	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
@@ -6998,7 +6714,6 @@ loop:
 	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 176(R13)
 	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
@@ -7008,7 +6723,6 @@ loop:
 	FMOVQ 128(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 256(R13)
 	WORD $0x4f981be0 // fmla v0.4s, v31.4s, v24.s[2]
 	WORD $0x4f991be4 // fmla v4.4s, v31.4s, v25.s[2]
 	WORD $0x4f9a1be8 // fmla v8.4s, v31.4s, v26.s[2]
@@ -7016,7 +6730,6 @@ loop:
 	WORD $0x4f9c1bf0 // fmla v16.4s, v31.4s, v28.s[2]
 	WORD $0x4f9d1bf4 // fmla v20.4s, v31.4s, v29.s[2]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 384(R13)
 	WORD $0x4fb81bc0 // fmla v0.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bc4 // fmla v4.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bc8 // fmla v8.4s, v30.4s, v26.s[3]
@@ -7026,7 +6739,6 @@ loop:
 	FMOVQ 144(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 272(R13)
 	WORD $0x4f981be1 // fmla v1.4s, v31.4s, v24.s[2]
 	WORD $0x4f991be5 // fmla v5.4s, v31.4s, v25.s[2]
 	WORD $0x4f9a1be9 // fmla v9.4s, v31.4s, v26.s[2]
@@ -7034,7 +6746,6 @@ loop:
 	WORD $0x4f9c1bf1 // fmla v17.4s, v31.4s, v28.s[2]
 	WORD $0x4f9d1bf5 // fmla v21.4s, v31.4s, v29.s[2]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 400(R13)
 	WORD $0x4fb81bc1 // fmla v1.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bc5 // fmla v5.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bc9 // fmla v9.4s, v30.4s, v26.s[3]
@@ -7044,7 +6755,6 @@ loop:
 	FMOVQ 160(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 288(R13)
 	WORD $0x4f981be2 // fmla v2.4s, v31.4s, v24.s[2]
 	WORD $0x4f991be6 // fmla v6.4s, v31.4s, v25.s[2]
 	WORD $0x4f9a1bea // fmla v10.4s, v31.4s, v26.s[2]
@@ -7052,7 +6762,6 @@ loop:
 	WORD $0x4f9c1bf2 // fmla v18.4s, v31.4s, v28.s[2]
 	WORD $0x4f9d1bf6 // fmla v22.4s, v31.4s, v29.s[2]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 416(R13)
 	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bc6 // fmla v6.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bca // fmla v10.4s, v30.4s, v26.s[3]
@@ -7062,7 +6771,6 @@ loop:
 	FMOVQ 176(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 304(R13)
 	WORD $0x4f981be3 // fmla v3.4s, v31.4s, v24.s[2]
 	WORD $0x4f991be7 // fmla v7.4s, v31.4s, v25.s[2]
 	WORD $0x4f9a1beb // fmla v11.4s, v31.4s, v26.s[2]
@@ -7070,7 +6778,6 @@ loop:
 	WORD $0x4f9c1bf3 // fmla v19.4s, v31.4s, v28.s[2]
 	WORD $0x4f9d1bf7 // fmla v23.4s, v31.4s, v29.s[2]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 432(R13)
 	WORD $0x4fb81bc3 // fmla v3.4s, v30.4s, v24.s[3]
 	WORD $0x4fb91bc7 // fmla v7.4s, v30.4s, v25.s[3]
 	WORD $0x4fba1bcb // fmla v11.4s, v30.4s, v26.s[3]
@@ -7079,9 +6786,8 @@ loop:
 	WORD $0x4fbd1bd7 // fmla v23.4s, v30.4s, v29.s[3]
 	PRFM 0(R14), PLDL1KEEP
 	PRFM 128(R14), PLDL1KEEP
-	ADD $256, R14, R14
 	ADD $256, R2, R2
-	ADD $512, R13, R13
+	ADD R8<<1, R14, R14
 	SUBS $2, R5, R5
 	BGE loop
 rest:
@@ -7089,15 +6795,14 @@ rest:
 	BEQ done
 one:
 	FMOVD.P 8(R0), F24
-	FMOVD.P 8(R8), F25
-	FMOVD.P 8(R9), F26
-	FMOVD.P 8(R10), F27
-	FMOVD.P 8(R11), F28
-	FMOVD.P 8(R12), F29
+	FMOVD.P 8(R9), F25
+	FMOVD.P 8(R10), F26
+	FMOVD.P 8(R11), F27
+	FMOVD.P 8(R12), F28
+	FMOVD.P 8(R13), F29
 	FMOVQ 0(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 0(R13)
 	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
@@ -7105,7 +6810,6 @@ one:
 	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 128(R13)
 	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
@@ -7115,7 +6819,6 @@ one:
 	FMOVQ 16(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 16(R13)
 	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
@@ -7123,7 +6826,6 @@ one:
 	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 144(R13)
 	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
@@ -7133,7 +6835,6 @@ one:
 	FMOVQ 32(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 32(R13)
 	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
@@ -7141,7 +6842,6 @@ one:
 	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 160(R13)
 	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
@@ -7151,7 +6851,6 @@ one:
 	FMOVQ 48(R2), F30
 	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
 	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
-	FMOVQ F31, 48(R13)
 	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
 	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
 	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
@@ -7159,16 +6858,346 @@ one:
 	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
 	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
 	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
-	FMOVQ F30, 176(R13)
 	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
 	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
 	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
 	WORD $0x4fbb13cf // fmla v15.4s, v30.4s, v27.s[1]
 	WORD $0x4fbc13d3 // fmla v19.4s, v30.4s, v28.s[1]
 	WORD $0x4fbd13d7 // fmla v23.4s, v30.4s, v29.s[1]
-	ADD $128, R14, R14
 	ADD $128, R2, R2
-	ADD $256, R13, R13
+	ADD R8<<0, R14, R14
+	SUBS $1, R5, R5
+	BNE one
+done:
+	FSTPQ (F0, F1), 0(R3)
+	FSTPQ (F2, F3), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F4, F5), 0(R3)
+	FSTPQ (F6, F7), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F8, F9), 0(R3)
+	FSTPQ (F10, F11), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F12, F13), 0(R3)
+	FSTPQ (F14, F15), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F16, F17), 0(R3)
+	FSTPQ (F18, F19), 32(R3)
+	ADD R4, R3, R3
+	FSTPQ (F20, F21), 0(R3)
+	FSTPQ (F22, F23), 32(R3)
+	RET
+
+// func mulBFKeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
+TEXT ·mulBFKeepN6x4(SB), NOSPLIT, $0-88
+	MOVD a+0(FP), R0
+	MOVD lda+8(FP), R1
+	MOVD w+16(FP), R2
+	MOVD c+32(FP), R3
+	MOVD ldc+40(FP), R4
+	MOVD k+48(FP), R5
+	MOVD resume+56(FP), R6
+	MOVD pf+64(FP), R7
+	MOVD pfs+72(FP), R8
+	ADD R1, R0, R9
+	ADD R1, R9, R10
+	ADD R1, R10, R11
+	ADD R1, R11, R12
+	ADD R1, R12, R13
+	MOVD wide+80(FP), R14
+	ADD R2, R7, R15
+	CBZ R6, zero
+	MOVD R3, R19
+	FLDPQ 0(R19), (F0, F1)
+	FLDPQ 32(R19), (F2, F3)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F4, F5)
+	FLDPQ 32(R19), (F6, F7)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F8, F9)
+	FLDPQ 32(R19), (F10, F11)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F12, F13)
+	FLDPQ 32(R19), (F14, F15)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F16, F17)
+	FLDPQ 32(R19), (F18, F19)
+	ADD R4, R19, R19
+	FLDPQ 0(R19), (F20, F21)
+	FLDPQ 32(R19), (F22, F23)
+	ADD R4, R19, R19
+	B sums
+zero:
+	WORD $0x4f000400 // movi v0.4s, #0x0
+	WORD $0x4f000401 // movi v1.4s, #0x0
+	WORD $0x4f000402 // movi v2.4s, #0x0
+	WORD $0x4f000403 // movi v3.4s, #0x0
+	WORD $0x4f000404 // movi v4.4s, #0x0
+	WORD $0x4f000405 // movi v5.4s, #0x0
+	WORD $0x4f000406 // movi v6.4s, #0x0
+	WORD $0x4f000407 // movi v7.4s, #0x0
+	WORD $0x4f000408 // movi v8.4s, #0x0
+	WORD $0x4f000409 // movi v9.4s, #0x0
+	WORD $0x4f00040a // movi v10.4s, #0x0
+	WORD $0x4f00040b // movi v11.4s, #0x0
+	WORD $0x4f00040c // movi v12.4s, #0x0
+	WORD $0x4f00040d // movi v13.4s, #0x0
+	WORD $0x4f00040e // movi v14.4s, #0x0
+	WORD $0x4f00040f // movi v15.4s, #0x0
+	WORD $0x4f000410 // movi v16.4s, #0x0
+	WORD $0x4f000411 // movi v17.4s, #0x0
+	WORD $0x4f000412 // movi v18.4s, #0x0
+	WORD $0x4f000413 // movi v19.4s, #0x0
+	WORD $0x4f000414 // movi v20.4s, #0x0
+	WORD $0x4f000415 // movi v21.4s, #0x0
+	WORD $0x4f000416 // movi v22.4s, #0x0
+	WORD $0x4f000417 // movi v23.4s, #0x0
+sums:
+	SUBS $2, R5, R5
+	BLT rest
+loop:
+	VLD1.P 16(R0), [V24.S4]
+	VLD1.P 16(R9), [V25.S4]
+	VLD1.P 16(R10), [V26.S4]
+	VLD1.P 16(R11), [V27.S4]
+	VLD1.P 16(R12), [V28.S4]
+	VLD1.P 16(R13), [V29.S4]
+	FMOVQ 0(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 0(R14)
+	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 128(R14)
+	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cc // fmla v12.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d0 // fmla v16.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d4 // fmla v20.4s, v30.4s, v29.s[1]
+	FMOVQ 16(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 16(R14)
+	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 144(R14)
+	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cd // fmla v13.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d1 // fmla v17.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d5 // fmla v21.4s, v30.4s, v29.s[1]
+	FMOVQ 32(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 32(R14)
+	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 160(R14)
+	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13ce // fmla v14.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d2 // fmla v18.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d6 // fmla v22.4s, v30.4s, v29.s[1]
+	FMOVQ 48(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 48(R14)
+	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 176(R14)
+	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cf // fmla v15.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d3 // fmla v19.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d7 // fmla v23.4s, v30.4s, v29.s[1]
+	FMOVQ 128(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 256(R14)
+	WORD $0x4f981be0 // fmla v0.4s, v31.4s, v24.s[2]
+	WORD $0x4f991be4 // fmla v4.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1be8 // fmla v8.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bec // fmla v12.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bf0 // fmla v16.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bf4 // fmla v20.4s, v31.4s, v29.s[2]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 384(R14)
+	WORD $0x4fb81bc0 // fmla v0.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bc4 // fmla v4.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bc8 // fmla v8.4s, v30.4s, v26.s[3]
+	WORD $0x4fbb1bcc // fmla v12.4s, v30.4s, v27.s[3]
+	WORD $0x4fbc1bd0 // fmla v16.4s, v30.4s, v28.s[3]
+	WORD $0x4fbd1bd4 // fmla v20.4s, v30.4s, v29.s[3]
+	FMOVQ 144(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 272(R14)
+	WORD $0x4f981be1 // fmla v1.4s, v31.4s, v24.s[2]
+	WORD $0x4f991be5 // fmla v5.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1be9 // fmla v9.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bed // fmla v13.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bf1 // fmla v17.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bf5 // fmla v21.4s, v31.4s, v29.s[2]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 400(R14)
+	WORD $0x4fb81bc1 // fmla v1.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bc5 // fmla v5.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bc9 // fmla v9.4s, v30.4s, v26.s[3]
+	WORD $0x4fbb1bcd // fmla v13.4s, v30.4s, v27.s[3]
+	WORD $0x4fbc1bd1 // fmla v17.4s, v30.4s, v28.s[3]
+	WORD $0x4fbd1bd5 // fmla v21.4s, v30.4s, v29.s[3]
+	FMOVQ 160(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 288(R14)
+	WORD $0x4f981be2 // fmla v2.4s, v31.4s, v24.s[2]
+	WORD $0x4f991be6 // fmla v6.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1bea // fmla v10.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bee // fmla v14.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bf2 // fmla v18.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bf6 // fmla v22.4s, v31.4s, v29.s[2]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 416(R14)
+	WORD $0x4fb81bc2 // fmla v2.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bc6 // fmla v6.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bca // fmla v10.4s, v30.4s, v26.s[3]
+	WORD $0x4fbb1bce // fmla v14.4s, v30.4s, v27.s[3]
+	WORD $0x4fbc1bd2 // fmla v18.4s, v30.4s, v28.s[3]
+	WORD $0x4fbd1bd6 // fmla v22.4s, v30.4s, v29.s[3]
+	FMOVQ 176(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 304(R14)
+	WORD $0x4f981be3 // fmla v3.4s, v31.4s, v24.s[2]
+	WORD $0x4f991be7 // fmla v7.4s, v31.4s, v25.s[2]
+	WORD $0x4f9a1beb // fmla v11.4s, v31.4s, v26.s[2]
+	WORD $0x4f9b1bef // fmla v15.4s, v31.4s, v27.s[2]
+	WORD $0x4f9c1bf3 // fmla v19.4s, v31.4s, v28.s[2]
+	WORD $0x4f9d1bf7 // fmla v23.4s, v31.4s, v29.s[2]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 432(R14)
+	WORD $0x4fb81bc3 // fmla v3.4s, v30.4s, v24.s[3]
+	WORD $0x4fb91bc7 // fmla v7.4s, v30.4s, v25.s[3]
+	WORD $0x4fba1bcb // fmla v11.4s, v30.4s, v26.s[3]
+	WORD $0x4fbb1bcf // fmla v15.4s, v30.4s, v27.s[3]
+	WORD $0x4fbc1bd3 // fmla v19.4s, v30.4s, v28.s[3]
+	WORD $0x4fbd1bd7 // fmla v23.4s, v30.4s, v29.s[3]
+	PRFM 0(R15), PLDL1KEEP
+	PRFM 128(R15), PLDL1KEEP
+	ADD $256, R2, R2
+	ADD R8<<1, R15, R15
+	ADD $512, R14, R14
+	SUBS $2, R5, R5
+	BGE loop
+rest:
+	ADDS $2, R5, R5
+	BEQ done
+one:
+	FMOVD.P 8(R0), F24
+	FMOVD.P 8(R9), F25
+	FMOVD.P 8(R10), F26
+	FMOVD.P 8(R11), F27
+	FMOVD.P 8(R12), F28
+	FMOVD.P 8(R13), F29
+	FMOVQ 0(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 0(R14)
+	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e4 // fmla v4.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13e8 // fmla v8.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f0 // fmla v16.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f4 // fmla v20.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 128(R14)
+	WORD $0x4fb813c0 // fmla v0.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c4 // fmla v4.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13c8 // fmla v8.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cc // fmla v12.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d0 // fmla v16.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d4 // fmla v20.4s, v30.4s, v29.s[1]
+	FMOVQ 16(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 16(R14)
+	WORD $0x4f9813e1 // fmla v1.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e5 // fmla v5.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13e9 // fmla v9.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ed // fmla v13.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f1 // fmla v17.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f5 // fmla v21.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 144(R14)
+	WORD $0x4fb813c1 // fmla v1.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c5 // fmla v5.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13c9 // fmla v9.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cd // fmla v13.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d1 // fmla v17.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d5 // fmla v21.4s, v30.4s, v29.s[1]
+	FMOVQ 32(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 32(R14)
+	WORD $0x4f9813e2 // fmla v2.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e6 // fmla v6.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13ea // fmla v10.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ee // fmla v14.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f2 // fmla v18.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f6 // fmla v22.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 160(R14)
+	WORD $0x4fb813c2 // fmla v2.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c6 // fmla v6.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13ca // fmla v10.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13ce // fmla v14.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d2 // fmla v18.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d6 // fmla v22.4s, v30.4s, v29.s[1]
+	FMOVQ 48(R2), F30
+	WORD $0x6f3007df // ushr v31.4s, v30.4s, #16
+	WORD $0x4f3057ff // shl v31.4s, v31.4s, #16
+	FMOVQ F31, 48(R14)
+	WORD $0x4f9813e3 // fmla v3.4s, v31.4s, v24.s[0]
+	WORD $0x4f9913e7 // fmla v7.4s, v31.4s, v25.s[0]
+	WORD $0x4f9a13eb // fmla v11.4s, v31.4s, v26.s[0]
+	WORD $0x4f9b13ef // fmla v15.4s, v31.4s, v27.s[0]
+	WORD $0x4f9c13f3 // fmla v19.4s, v31.4s, v28.s[0]
+	WORD $0x4f9d13f7 // fmla v23.4s, v31.4s, v29.s[0]
+	WORD $0x4f3057de // shl v30.4s, v30.4s, #16
+	FMOVQ F30, 176(R14)
+	WORD $0x4fb813c3 // fmla v3.4s, v30.4s, v24.s[1]
+	WORD $0x4fb913c7 // fmla v7.4s, v30.4s, v25.s[1]
+	WORD $0x4fba13cb // fmla v11.4s, v30.4s, v26.s[1]
+	WORD $0x4fbb13cf // fmla v15.4s, v30.4s, v27.s[1]
+	WORD $0x4fbc13d3 // fmla v19.4s, v30.4s, v28.s[1]
+	WORD $0x4fbd13d7 // fmla v23.4s, v30.4s, v29.s[1]
+	ADD $128, R2, R2
+	ADD R8<<0, R15, R15
+	ADD $256, R14, R14
 	SUBS $1, R5, R5
 	BNE one
 done:

@@ -7,524 +7,524 @@ package simd
 // mulF32Z1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z2x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z4x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z5x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Z6x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Y1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Y1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Y1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Y1x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Y1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Y1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Y2x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Y2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Y2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Y3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Y3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Y3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Y4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Y4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Y4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Y5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Y5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Y5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32Y6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF32Y6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32Y6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z2x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z4x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z5x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Z6x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Y1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Y1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Y1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Y1x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Y1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Y1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Y2x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Y2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Y2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Y3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Y3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Y3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Y4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Y4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Y4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Y5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Y5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Y5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16Y6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16Y6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16Y6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ2x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ4x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ5x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSZ6x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSZ6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSY1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSY1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSY1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSY1x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSY1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSY1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSY2x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSY2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSY2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSY3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSY4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSY5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFSY6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFSY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16KeepZ7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepZ8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepZ9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepZ10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepZ11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepZ12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepZ13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepZ14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepY3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepY4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepY5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16KeepY6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulF16KeepY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepZ14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepZ14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepY3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepY3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepY4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepY5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepY5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFSKeepY6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulBFSKeepY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFSKeepY6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)

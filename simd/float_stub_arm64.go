@@ -7,144 +7,144 @@ package simd
 // mulF32N1x16 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF32N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32N1x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF32N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32N2x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF32N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32N3x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF32N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32N4x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF32N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32N5x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF32N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF32N6x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF32N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF32N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16N1x16 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16N1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16N1x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16N2x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16N2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16N3x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16N3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16KeepN3x8 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16KeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16N4x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16N4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16KeepN4x4 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16KeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16N5x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16N5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16KeepN5x4 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16KeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulF16N6x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulF16N6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulF16KeepN6x4 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulF16KeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulF16KeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFN1x16 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFN1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFN1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFN1x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFN1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFN1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFN2x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFN2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFN2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFN3x8 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFKeepN3x8 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFKeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFKeepN3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFN4x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFKeepN4x4 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFKeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFKeepN4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFN5x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFKeepN5x4 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFKeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFKeepN5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // mulBFN6x4 is a tile of matMul: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+func mulBFN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // mulBFKeepN6x4 is a tile of matMul that stores the weights as float32: see tile.go for the arguments.
 //
 //go:noescape
-func mulBFKeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+func mulBFKeepN6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)

@@ -7,19 +7,20 @@ DATA numbers<>+0(SB)/8, $0x8080808080808080
 DATA numbers<>+8(SB)/8, $0x8080808080808080
 GLOBL numbers<>(SB), RODATA|NOPTR, $16
 
-// func mulI8D1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8D1x16(SB), NOSPLIT, $0-104
+// func mulI8D1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8D1x16(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	MOVD wstride+24(FP), R5
-	ADD R2, R5, R5
-	ADD R2, R4, R6
-	ADD R5, R4, R7
-	MOVD klast+88(FP), R8
+	MOVD pfs+88(FP), R5
+	MOVD wstride+24(FP), R6
+	ADD R2, R6, R6
+	ADD R2, R4, R7
+	ADD R6, R4, R8
+	MOVD klast+96(FP), R9
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -55,16 +56,16 @@ loop:
 	FLDPQ 96(R2), (F23, F24)
 	WORD $0x4f90e2e6 // sdot v6.4s, v23.16b, v16.4b[0]
 	WORD $0x4f90e307 // sdot v7.4s, v24.16b, v16.4b[0]
-	FLDPQ 0(R5), (F25, F26)
+	FLDPQ 0(R6), (F25, F26)
 	WORD $0x4f90e328 // sdot v8.4s, v25.16b, v16.4b[0]
 	WORD $0x4f90e349 // sdot v9.4s, v26.16b, v16.4b[0]
-	FLDPQ 32(R5), (F27, F28)
+	FLDPQ 32(R6), (F27, F28)
 	WORD $0x4f90e36a // sdot v10.4s, v27.16b, v16.4b[0]
 	WORD $0x4f90e38b // sdot v11.4s, v28.16b, v16.4b[0]
-	FLDPQ 64(R5), (F29, F30)
+	FLDPQ 64(R6), (F29, F30)
 	WORD $0x4f90e3ac // sdot v12.4s, v29.16b, v16.4b[0]
 	WORD $0x4f90e3cd // sdot v13.4s, v30.16b, v16.4b[0]
-	FLDPQ 96(R5), (F17, F18)
+	FLDPQ 96(R6), (F17, F18)
 	WORD $0x4f90e22e // sdot v14.4s, v17.16b, v16.4b[0]
 	WORD $0x4f90e24f // sdot v15.4s, v18.16b, v16.4b[0]
 	FLDPQ 128(R2), (F17, F18)
@@ -79,16 +80,16 @@ loop:
 	FLDPQ 224(R2), (F23, F24)
 	WORD $0x4fb0e2e6 // sdot v6.4s, v23.16b, v16.4b[1]
 	WORD $0x4fb0e307 // sdot v7.4s, v24.16b, v16.4b[1]
-	FLDPQ 128(R5), (F25, F26)
+	FLDPQ 128(R6), (F25, F26)
 	WORD $0x4fb0e328 // sdot v8.4s, v25.16b, v16.4b[1]
 	WORD $0x4fb0e349 // sdot v9.4s, v26.16b, v16.4b[1]
-	FLDPQ 160(R5), (F27, F28)
+	FLDPQ 160(R6), (F27, F28)
 	WORD $0x4fb0e36a // sdot v10.4s, v27.16b, v16.4b[1]
 	WORD $0x4fb0e38b // sdot v11.4s, v28.16b, v16.4b[1]
-	FLDPQ 192(R5), (F29, F30)
+	FLDPQ 192(R6), (F29, F30)
 	WORD $0x4fb0e3ac // sdot v12.4s, v29.16b, v16.4b[1]
 	WORD $0x4fb0e3cd // sdot v13.4s, v30.16b, v16.4b[1]
-	FLDPQ 224(R5), (F17, F18)
+	FLDPQ 224(R6), (F17, F18)
 	WORD $0x4fb0e22e // sdot v14.4s, v17.16b, v16.4b[1]
 	WORD $0x4fb0e24f // sdot v15.4s, v18.16b, v16.4b[1]
 	FLDPQ 256(R2), (F17, F18)
@@ -103,16 +104,16 @@ loop:
 	FLDPQ 352(R2), (F23, F24)
 	WORD $0x4f90eae6 // sdot v6.4s, v23.16b, v16.4b[2]
 	WORD $0x4f90eb07 // sdot v7.4s, v24.16b, v16.4b[2]
-	FLDPQ 256(R5), (F25, F26)
+	FLDPQ 256(R6), (F25, F26)
 	WORD $0x4f90eb28 // sdot v8.4s, v25.16b, v16.4b[2]
 	WORD $0x4f90eb49 // sdot v9.4s, v26.16b, v16.4b[2]
-	FLDPQ 288(R5), (F27, F28)
+	FLDPQ 288(R6), (F27, F28)
 	WORD $0x4f90eb6a // sdot v10.4s, v27.16b, v16.4b[2]
 	WORD $0x4f90eb8b // sdot v11.4s, v28.16b, v16.4b[2]
-	FLDPQ 320(R5), (F29, F30)
+	FLDPQ 320(R6), (F29, F30)
 	WORD $0x4f90ebac // sdot v12.4s, v29.16b, v16.4b[2]
 	WORD $0x4f90ebcd // sdot v13.4s, v30.16b, v16.4b[2]
-	FLDPQ 352(R5), (F17, F18)
+	FLDPQ 352(R6), (F17, F18)
 	WORD $0x4f90ea2e // sdot v14.4s, v17.16b, v16.4b[2]
 	WORD $0x4f90ea4f // sdot v15.4s, v18.16b, v16.4b[2]
 	FLDPQ 384(R2), (F17, F18)
@@ -127,38 +128,38 @@ loop:
 	FLDPQ 480(R2), (F23, F24)
 	WORD $0x4fb0eae6 // sdot v6.4s, v23.16b, v16.4b[3]
 	WORD $0x4fb0eb07 // sdot v7.4s, v24.16b, v16.4b[3]
-	FLDPQ 384(R5), (F25, F26)
+	FLDPQ 384(R6), (F25, F26)
 	WORD $0x4fb0eb28 // sdot v8.4s, v25.16b, v16.4b[3]
 	WORD $0x4fb0eb49 // sdot v9.4s, v26.16b, v16.4b[3]
-	FLDPQ 416(R5), (F27, F28)
+	FLDPQ 416(R6), (F27, F28)
 	WORD $0x4fb0eb6a // sdot v10.4s, v27.16b, v16.4b[3]
 	WORD $0x4fb0eb8b // sdot v11.4s, v28.16b, v16.4b[3]
-	FLDPQ 448(R5), (F29, F30)
+	FLDPQ 448(R6), (F29, F30)
 	WORD $0x4fb0ebac // sdot v12.4s, v29.16b, v16.4b[3]
 	WORD $0x4fb0ebcd // sdot v13.4s, v30.16b, v16.4b[3]
-	FLDPQ 480(R5), (F17, F18)
+	FLDPQ 480(R6), (F17, F18)
 	WORD $0x4fb0ea2e // sdot v14.4s, v17.16b, v16.4b[3]
 	WORD $0x4fb0ea4f // sdot v15.4s, v18.16b, v16.4b[3]
-	PRFM 0(R6), PLDL1KEEP
 	PRFM 0(R7), PLDL1KEEP
-	PRFM 64(R6), PLDL1KEEP
+	PRFM 0(R8), PLDL1KEEP
 	PRFM 64(R7), PLDL1KEEP
-	PRFM 128(R6), PLDL1KEEP
+	PRFM 64(R8), PLDL1KEEP
 	PRFM 128(R7), PLDL1KEEP
-	PRFM 192(R6), PLDL1KEEP
+	PRFM 128(R8), PLDL1KEEP
 	PRFM 192(R7), PLDL1KEEP
-	PRFM 256(R6), PLDL1KEEP
+	PRFM 192(R8), PLDL1KEEP
 	PRFM 256(R7), PLDL1KEEP
-	PRFM 320(R6), PLDL1KEEP
+	PRFM 256(R8), PLDL1KEEP
 	PRFM 320(R7), PLDL1KEEP
-	PRFM 384(R6), PLDL1KEEP
+	PRFM 320(R8), PLDL1KEEP
 	PRFM 384(R7), PLDL1KEEP
-	PRFM 448(R6), PLDL1KEEP
+	PRFM 384(R8), PLDL1KEEP
 	PRFM 448(R7), PLDL1KEEP
-	ADD $512, R6, R6
-	ADD $512, R7, R7
+	PRFM 448(R8), PLDL1KEEP
 	ADD $512, R2, R2
-	ADD $512, R5, R5
+	ADD $512, R6, R6
+	ADD R5<<2, R7, R7
+	ADD R5<<2, R8, R8
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -180,129 +181,130 @@ one:
 	FLDPQ 96(R2), (F23, F24)
 	WORD $0x4f90e2e6 // sdot v6.4s, v23.16b, v16.4b[0]
 	WORD $0x4f90e307 // sdot v7.4s, v24.16b, v16.4b[0]
-	FLDPQ 0(R5), (F25, F26)
+	FLDPQ 0(R6), (F25, F26)
 	WORD $0x4f90e328 // sdot v8.4s, v25.16b, v16.4b[0]
 	WORD $0x4f90e349 // sdot v9.4s, v26.16b, v16.4b[0]
-	FLDPQ 32(R5), (F27, F28)
+	FLDPQ 32(R6), (F27, F28)
 	WORD $0x4f90e36a // sdot v10.4s, v27.16b, v16.4b[0]
 	WORD $0x4f90e38b // sdot v11.4s, v28.16b, v16.4b[0]
-	FLDPQ 64(R5), (F29, F30)
+	FLDPQ 64(R6), (F29, F30)
 	WORD $0x4f90e3ac // sdot v12.4s, v29.16b, v16.4b[0]
 	WORD $0x4f90e3cd // sdot v13.4s, v30.16b, v16.4b[0]
-	FLDPQ 96(R5), (F17, F18)
+	FLDPQ 96(R6), (F17, F18)
 	WORD $0x4f90e22e // sdot v14.4s, v17.16b, v16.4b[0]
 	WORD $0x4f90e24f // sdot v15.4s, v18.16b, v16.4b[0]
-	ADD $128, R6, R6
-	ADD $128, R7, R7
 	ADD $128, R2, R2
-	ADD $128, R5, R5
+	ADD $128, R6, R6
+	ADD R5<<0, R7, R7
+	ADD R5<<0, R8, R8
 	SUBS $1, R3, R3
 	BNE one
 done:
-	CBZ R8, results
-	MOVD R8, R3
-	MOVD ZR, R8
-	MOVD pflast+96(FP), R4
-	ADD R2, R4, R6
-	ADD R5, R4, R7
+	CBZ R9, results
+	MOVD R9, R3
+	MOVD ZR, R9
+	MOVD pflast+104(FP), R4
+	ADD R2, R4, R7
+	ADD R6, R4, R8
 	B again
 results:
-	MOVD c+32(FP), R9
-	MOVD ldc+40(FP), R10
-	MOVD sw+64(FP), R11
-	MOVD sa+72(FP), R12
-	FMOVS.P 4(R12), F16
+	MOVD c+32(FP), R10
+	MOVD ldc+40(FP), R11
+	MOVD sw+64(FP), R12
+	MOVD sa+72(FP), R13
+	FMOVS.P 4(R13), F16
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f909000 // fmul v0.4s, v0.4s, v16.s[0]
-	FMOVQ 0(R11), F17
+	FMOVQ 0(R12), F17
 	WORD $0x6e31dc00 // fmul v0.4s, v0.4s, v17.4s
-	FMOVQ F0, 0(R9)
+	FMOVQ F0, 0(R10)
 	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
 	WORD $0x4f909021 // fmul v1.4s, v1.4s, v16.s[0]
-	FMOVQ 16(R11), F17
+	FMOVQ 16(R12), F17
 	WORD $0x6e31dc21 // fmul v1.4s, v1.4s, v17.4s
-	FMOVQ F1, 16(R9)
+	FMOVQ F1, 16(R10)
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f909042 // fmul v2.4s, v2.4s, v16.s[0]
-	FMOVQ 32(R11), F17
+	FMOVQ 32(R12), F17
 	WORD $0x6e31dc42 // fmul v2.4s, v2.4s, v17.4s
-	FMOVQ F2, 32(R9)
+	FMOVQ F2, 32(R10)
 	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
 	WORD $0x4f909063 // fmul v3.4s, v3.4s, v16.s[0]
-	FMOVQ 48(R11), F17
+	FMOVQ 48(R12), F17
 	WORD $0x6e31dc63 // fmul v3.4s, v3.4s, v17.4s
-	FMOVQ F3, 48(R9)
+	FMOVQ F3, 48(R10)
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f909084 // fmul v4.4s, v4.4s, v16.s[0]
-	FMOVQ 64(R11), F17
+	FMOVQ 64(R12), F17
 	WORD $0x6e31dc84 // fmul v4.4s, v4.4s, v17.4s
-	FMOVQ F4, 64(R9)
+	FMOVQ F4, 64(R10)
 	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
 	WORD $0x4f9090a5 // fmul v5.4s, v5.4s, v16.s[0]
-	FMOVQ 80(R11), F17
+	FMOVQ 80(R12), F17
 	WORD $0x6e31dca5 // fmul v5.4s, v5.4s, v17.4s
-	FMOVQ F5, 80(R9)
+	FMOVQ F5, 80(R10)
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9090c6 // fmul v6.4s, v6.4s, v16.s[0]
-	FMOVQ 96(R11), F17
+	FMOVQ 96(R12), F17
 	WORD $0x6e31dcc6 // fmul v6.4s, v6.4s, v17.4s
-	FMOVQ F6, 96(R9)
+	FMOVQ F6, 96(R10)
 	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
 	WORD $0x4f9090e7 // fmul v7.4s, v7.4s, v16.s[0]
-	FMOVQ 112(R11), F17
+	FMOVQ 112(R12), F17
 	WORD $0x6e31dce7 // fmul v7.4s, v7.4s, v17.4s
-	FMOVQ F7, 112(R9)
+	FMOVQ F7, 112(R10)
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f909108 // fmul v8.4s, v8.4s, v16.s[0]
-	FMOVQ 128(R11), F17
+	FMOVQ 128(R12), F17
 	WORD $0x6e31dd08 // fmul v8.4s, v8.4s, v17.4s
-	FMOVQ F8, 128(R9)
+	FMOVQ F8, 128(R10)
 	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
 	WORD $0x4f909129 // fmul v9.4s, v9.4s, v16.s[0]
-	FMOVQ 144(R11), F17
+	FMOVQ 144(R12), F17
 	WORD $0x6e31dd29 // fmul v9.4s, v9.4s, v17.4s
-	FMOVQ F9, 144(R9)
+	FMOVQ F9, 144(R10)
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f90914a // fmul v10.4s, v10.4s, v16.s[0]
-	FMOVQ 160(R11), F17
+	FMOVQ 160(R12), F17
 	WORD $0x6e31dd4a // fmul v10.4s, v10.4s, v17.4s
-	FMOVQ F10, 160(R9)
+	FMOVQ F10, 160(R10)
 	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
 	WORD $0x4f90916b // fmul v11.4s, v11.4s, v16.s[0]
-	FMOVQ 176(R11), F17
+	FMOVQ 176(R12), F17
 	WORD $0x6e31dd6b // fmul v11.4s, v11.4s, v17.4s
-	FMOVQ F11, 176(R9)
+	FMOVQ F11, 176(R10)
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f90918c // fmul v12.4s, v12.4s, v16.s[0]
-	FMOVQ 192(R11), F17
+	FMOVQ 192(R12), F17
 	WORD $0x6e31dd8c // fmul v12.4s, v12.4s, v17.4s
-	FMOVQ F12, 192(R9)
+	FMOVQ F12, 192(R10)
 	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x4f9091ad // fmul v13.4s, v13.4s, v16.s[0]
-	FMOVQ 208(R11), F17
+	FMOVQ 208(R12), F17
 	WORD $0x6e31ddad // fmul v13.4s, v13.4s, v17.4s
-	FMOVQ F13, 208(R9)
+	FMOVQ F13, 208(R10)
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9091ce // fmul v14.4s, v14.4s, v16.s[0]
-	FMOVQ 224(R11), F17
+	FMOVQ 224(R12), F17
 	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
-	FMOVQ F14, 224(R9)
+	FMOVQ F14, 224(R10)
 	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
 	WORD $0x4f9091ef // fmul v15.4s, v15.4s, v16.s[0]
-	FMOVQ 240(R11), F17
+	FMOVQ 240(R12), F17
 	WORD $0x6e31ddef // fmul v15.4s, v15.4s, v17.4s
-	FMOVQ F15, 240(R9)
+	FMOVQ F15, 240(R10)
 	RET
 
-// func mulI8D1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8D1x8(SB), NOSPLIT, $0-104
+// func mulI8D1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8D1x8(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R2, R4, R5
+	MOVD pfs+88(FP), R5
+	ADD R2, R4, R6
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -365,16 +367,16 @@ loop:
 	FLDPQ 480(R2), (F15, F16)
 	WORD $0x4fa8e9e6 // sdot v6.4s, v15.16b, v8.4b[3]
 	WORD $0x4fa8ea07 // sdot v7.4s, v16.16b, v8.4b[3]
-	PRFM 0(R5), PLDL1KEEP
-	PRFM 64(R5), PLDL1KEEP
-	PRFM 128(R5), PLDL1KEEP
-	PRFM 192(R5), PLDL1KEEP
-	PRFM 256(R5), PLDL1KEEP
-	PRFM 320(R5), PLDL1KEEP
-	PRFM 384(R5), PLDL1KEEP
-	PRFM 448(R5), PLDL1KEEP
-	ADD $512, R5, R5
+	PRFM 0(R6), PLDL1KEEP
+	PRFM 64(R6), PLDL1KEEP
+	PRFM 128(R6), PLDL1KEEP
+	PRFM 192(R6), PLDL1KEEP
+	PRFM 256(R6), PLDL1KEEP
+	PRFM 320(R6), PLDL1KEEP
+	PRFM 384(R6), PLDL1KEEP
+	PRFM 448(R6), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R6, R6
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -396,68 +398,69 @@ one:
 	FLDPQ 96(R2), (F15, F16)
 	WORD $0x4f88e1e6 // sdot v6.4s, v15.16b, v8.4b[0]
 	WORD $0x4f88e207 // sdot v7.4s, v16.16b, v8.4b[0]
-	ADD $128, R5, R5
 	ADD $128, R2, R2
+	ADD R5<<0, R6, R6
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R6
-	MOVD ldc+40(FP), R7
-	MOVD sw+64(FP), R8
-	MOVD sa+72(FP), R9
-	FMOVS.P 4(R9), F8
+	MOVD c+32(FP), R7
+	MOVD ldc+40(FP), R8
+	MOVD sw+64(FP), R9
+	MOVD sa+72(FP), R10
+	FMOVS.P 4(R10), F8
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f889000 // fmul v0.4s, v0.4s, v8.s[0]
-	FMOVQ 0(R8), F9
+	FMOVQ 0(R9), F9
 	WORD $0x6e29dc00 // fmul v0.4s, v0.4s, v9.4s
-	FMOVQ F0, 0(R6)
+	FMOVQ F0, 0(R7)
 	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
 	WORD $0x4f889021 // fmul v1.4s, v1.4s, v8.s[0]
-	FMOVQ 16(R8), F9
+	FMOVQ 16(R9), F9
 	WORD $0x6e29dc21 // fmul v1.4s, v1.4s, v9.4s
-	FMOVQ F1, 16(R6)
+	FMOVQ F1, 16(R7)
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f889042 // fmul v2.4s, v2.4s, v8.s[0]
-	FMOVQ 32(R8), F9
+	FMOVQ 32(R9), F9
 	WORD $0x6e29dc42 // fmul v2.4s, v2.4s, v9.4s
-	FMOVQ F2, 32(R6)
+	FMOVQ F2, 32(R7)
 	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
 	WORD $0x4f889063 // fmul v3.4s, v3.4s, v8.s[0]
-	FMOVQ 48(R8), F9
+	FMOVQ 48(R9), F9
 	WORD $0x6e29dc63 // fmul v3.4s, v3.4s, v9.4s
-	FMOVQ F3, 48(R6)
+	FMOVQ F3, 48(R7)
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f889084 // fmul v4.4s, v4.4s, v8.s[0]
-	FMOVQ 64(R8), F9
+	FMOVQ 64(R9), F9
 	WORD $0x6e29dc84 // fmul v4.4s, v4.4s, v9.4s
-	FMOVQ F4, 64(R6)
+	FMOVQ F4, 64(R7)
 	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
 	WORD $0x4f8890a5 // fmul v5.4s, v5.4s, v8.s[0]
-	FMOVQ 80(R8), F9
+	FMOVQ 80(R9), F9
 	WORD $0x6e29dca5 // fmul v5.4s, v5.4s, v9.4s
-	FMOVQ F5, 80(R6)
+	FMOVQ F5, 80(R7)
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f8890c6 // fmul v6.4s, v6.4s, v8.s[0]
-	FMOVQ 96(R8), F9
+	FMOVQ 96(R9), F9
 	WORD $0x6e29dcc6 // fmul v6.4s, v6.4s, v9.4s
-	FMOVQ F6, 96(R6)
+	FMOVQ F6, 96(R7)
 	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
 	WORD $0x4f8890e7 // fmul v7.4s, v7.4s, v8.s[0]
-	FMOVQ 112(R8), F9
+	FMOVQ 112(R9), F9
 	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	FMOVQ F7, 112(R6)
+	FMOVQ F7, 112(R7)
 	RET
 
-// func mulI8D2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8D2x8(SB), NOSPLIT, $0-104
+// func mulI8D2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8D2x8(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R1, R0, R5
-	ADD R2, R4, R6
+	MOVD pfs+88(FP), R5
+	ADD R1, R0, R6
+	ADD R2, R4, R7
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -478,7 +481,7 @@ TEXT ·mulI8D2x8(SB), NOSPLIT, $0-104
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V16.B16]
-	VLD1.P 16(R5), [V17.B16]
+	VLD1.P 16(R6), [V17.B16]
 	FMOVQ 0(R25), F18
 	WORD $0x6e321e10 // eor v16.16b, v16.16b, v18.16b
 	WORD $0x6e321e31 // eor v17.16b, v17.16b, v18.16b
@@ -562,16 +565,16 @@ loop:
 	WORD $0x4fb1eb0e // sdot v14.4s, v24.16b, v17.4b[3]
 	WORD $0x4fb0eb27 // sdot v7.4s, v25.16b, v16.4b[3]
 	WORD $0x4fb1eb2f // sdot v15.4s, v25.16b, v17.4b[3]
-	PRFM 0(R6), PLDL1KEEP
-	PRFM 64(R6), PLDL1KEEP
-	PRFM 128(R6), PLDL1KEEP
-	PRFM 192(R6), PLDL1KEEP
-	PRFM 256(R6), PLDL1KEEP
-	PRFM 320(R6), PLDL1KEEP
-	PRFM 384(R6), PLDL1KEEP
-	PRFM 448(R6), PLDL1KEEP
-	ADD $512, R6, R6
+	PRFM 0(R7), PLDL1KEEP
+	PRFM 64(R7), PLDL1KEEP
+	PRFM 128(R7), PLDL1KEEP
+	PRFM 192(R7), PLDL1KEEP
+	PRFM 256(R7), PLDL1KEEP
+	PRFM 320(R7), PLDL1KEEP
+	PRFM 384(R7), PLDL1KEEP
+	PRFM 448(R7), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R7, R7
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -579,7 +582,7 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R5), F17
+	FMOVS.P 4(R6), F17
 	FMOVQ 0(R25), F18
 	WORD $0x6e321e10 // eor v16.16b, v16.16b, v18.16b
 	WORD $0x6e321e31 // eor v17.16b, v17.16b, v18.16b
@@ -603,111 +606,112 @@ one:
 	WORD $0x4f91e30e // sdot v14.4s, v24.16b, v17.4b[0]
 	WORD $0x4f90e327 // sdot v7.4s, v25.16b, v16.4b[0]
 	WORD $0x4f91e32f // sdot v15.4s, v25.16b, v17.4b[0]
-	ADD $128, R6, R6
 	ADD $128, R2, R2
+	ADD R5<<0, R7, R7
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R7
-	MOVD ldc+40(FP), R8
-	MOVD sw+64(FP), R9
-	MOVD sa+72(FP), R10
-	FMOVS.P 4(R10), F16
+	MOVD c+32(FP), R8
+	MOVD ldc+40(FP), R9
+	MOVD sw+64(FP), R10
+	MOVD sa+72(FP), R11
+	FMOVS.P 4(R11), F16
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f909000 // fmul v0.4s, v0.4s, v16.s[0]
-	FMOVQ 0(R9), F18
+	FMOVQ 0(R10), F18
 	WORD $0x6e32dc00 // fmul v0.4s, v0.4s, v18.4s
-	FMOVQ F0, 0(R7)
+	FMOVQ F0, 0(R8)
 	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
 	WORD $0x4f909021 // fmul v1.4s, v1.4s, v16.s[0]
-	FMOVQ 16(R9), F18
+	FMOVQ 16(R10), F18
 	WORD $0x6e32dc21 // fmul v1.4s, v1.4s, v18.4s
-	FMOVQ F1, 16(R7)
+	FMOVQ F1, 16(R8)
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f909042 // fmul v2.4s, v2.4s, v16.s[0]
-	FMOVQ 32(R9), F18
+	FMOVQ 32(R10), F18
 	WORD $0x6e32dc42 // fmul v2.4s, v2.4s, v18.4s
-	FMOVQ F2, 32(R7)
+	FMOVQ F2, 32(R8)
 	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
 	WORD $0x4f909063 // fmul v3.4s, v3.4s, v16.s[0]
-	FMOVQ 48(R9), F18
+	FMOVQ 48(R10), F18
 	WORD $0x6e32dc63 // fmul v3.4s, v3.4s, v18.4s
-	FMOVQ F3, 48(R7)
+	FMOVQ F3, 48(R8)
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f909084 // fmul v4.4s, v4.4s, v16.s[0]
-	FMOVQ 64(R9), F18
+	FMOVQ 64(R10), F18
 	WORD $0x6e32dc84 // fmul v4.4s, v4.4s, v18.4s
-	FMOVQ F4, 64(R7)
+	FMOVQ F4, 64(R8)
 	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
 	WORD $0x4f9090a5 // fmul v5.4s, v5.4s, v16.s[0]
-	FMOVQ 80(R9), F18
+	FMOVQ 80(R10), F18
 	WORD $0x6e32dca5 // fmul v5.4s, v5.4s, v18.4s
-	FMOVQ F5, 80(R7)
+	FMOVQ F5, 80(R8)
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9090c6 // fmul v6.4s, v6.4s, v16.s[0]
-	FMOVQ 96(R9), F18
+	FMOVQ 96(R10), F18
 	WORD $0x6e32dcc6 // fmul v6.4s, v6.4s, v18.4s
-	FMOVQ F6, 96(R7)
+	FMOVQ F6, 96(R8)
 	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
 	WORD $0x4f9090e7 // fmul v7.4s, v7.4s, v16.s[0]
-	FMOVQ 112(R9), F18
+	FMOVQ 112(R10), F18
 	WORD $0x6e32dce7 // fmul v7.4s, v7.4s, v18.4s
-	FMOVQ F7, 112(R7)
-	ADD R8, R7, R7
-	FMOVS.P 4(R10), F16
+	FMOVQ F7, 112(R8)
+	ADD R9, R8, R8
+	FMOVS.P 4(R11), F16
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f909108 // fmul v8.4s, v8.4s, v16.s[0]
-	FMOVQ 0(R9), F18
+	FMOVQ 0(R10), F18
 	WORD $0x6e32dd08 // fmul v8.4s, v8.4s, v18.4s
-	FMOVQ F8, 0(R7)
+	FMOVQ F8, 0(R8)
 	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
 	WORD $0x4f909129 // fmul v9.4s, v9.4s, v16.s[0]
-	FMOVQ 16(R9), F18
+	FMOVQ 16(R10), F18
 	WORD $0x6e32dd29 // fmul v9.4s, v9.4s, v18.4s
-	FMOVQ F9, 16(R7)
+	FMOVQ F9, 16(R8)
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f90914a // fmul v10.4s, v10.4s, v16.s[0]
-	FMOVQ 32(R9), F18
+	FMOVQ 32(R10), F18
 	WORD $0x6e32dd4a // fmul v10.4s, v10.4s, v18.4s
-	FMOVQ F10, 32(R7)
+	FMOVQ F10, 32(R8)
 	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
 	WORD $0x4f90916b // fmul v11.4s, v11.4s, v16.s[0]
-	FMOVQ 48(R9), F18
+	FMOVQ 48(R10), F18
 	WORD $0x6e32dd6b // fmul v11.4s, v11.4s, v18.4s
-	FMOVQ F11, 48(R7)
+	FMOVQ F11, 48(R8)
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f90918c // fmul v12.4s, v12.4s, v16.s[0]
-	FMOVQ 64(R9), F18
+	FMOVQ 64(R10), F18
 	WORD $0x6e32dd8c // fmul v12.4s, v12.4s, v18.4s
-	FMOVQ F12, 64(R7)
+	FMOVQ F12, 64(R8)
 	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x4f9091ad // fmul v13.4s, v13.4s, v16.s[0]
-	FMOVQ 80(R9), F18
+	FMOVQ 80(R10), F18
 	WORD $0x6e32ddad // fmul v13.4s, v13.4s, v18.4s
-	FMOVQ F13, 80(R7)
+	FMOVQ F13, 80(R8)
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9091ce // fmul v14.4s, v14.4s, v16.s[0]
-	FMOVQ 96(R9), F18
+	FMOVQ 96(R10), F18
 	WORD $0x6e32ddce // fmul v14.4s, v14.4s, v18.4s
-	FMOVQ F14, 96(R7)
+	FMOVQ F14, 96(R8)
 	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
 	WORD $0x4f9091ef // fmul v15.4s, v15.4s, v16.s[0]
-	FMOVQ 112(R9), F18
+	FMOVQ 112(R10), F18
 	WORD $0x6e32ddef // fmul v15.4s, v15.4s, v18.4s
-	FMOVQ F15, 112(R7)
+	FMOVQ F15, 112(R8)
 	RET
 
-// func mulI8D3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8D3x8(SB), NOSPLIT, $0-104
+// func mulI8D3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8D3x8(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R1, R0, R5
-	ADD R1, R5, R6
-	ADD R2, R4, R7
+	MOVD pfs+88(FP), R5
+	ADD R1, R0, R6
+	ADD R1, R6, R7
+	ADD R2, R4, R8
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -736,8 +740,8 @@ TEXT ·mulI8D3x8(SB), NOSPLIT, $0-104
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.B16]
-	VLD1.P 16(R5), [V25.B16]
-	VLD1.P 16(R6), [V26.B16]
+	VLD1.P 16(R6), [V25.B16]
+	VLD1.P 16(R7), [V26.B16]
 	FMOVQ 0(R25), F27
 	WORD $0x6e3b1f18 // eor v24.16b, v24.16b, v27.16b
 	WORD $0x6e3b1f39 // eor v25.16b, v25.16b, v27.16b
@@ -854,16 +858,16 @@ loop:
 	WORD $0x4fb8ebc7 // sdot v7.4s, v30.16b, v24.4b[3]
 	WORD $0x4fb9ebcf // sdot v15.4s, v30.16b, v25.4b[3]
 	WORD $0x4fbaebd7 // sdot v23.4s, v30.16b, v26.4b[3]
-	PRFM 0(R7), PLDL1KEEP
-	PRFM 64(R7), PLDL1KEEP
-	PRFM 128(R7), PLDL1KEEP
-	PRFM 192(R7), PLDL1KEEP
-	PRFM 256(R7), PLDL1KEEP
-	PRFM 320(R7), PLDL1KEEP
-	PRFM 384(R7), PLDL1KEEP
-	PRFM 448(R7), PLDL1KEEP
-	ADD $512, R7, R7
+	PRFM 0(R8), PLDL1KEEP
+	PRFM 64(R8), PLDL1KEEP
+	PRFM 128(R8), PLDL1KEEP
+	PRFM 192(R8), PLDL1KEEP
+	PRFM 256(R8), PLDL1KEEP
+	PRFM 320(R8), PLDL1KEEP
+	PRFM 384(R8), PLDL1KEEP
+	PRFM 448(R8), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R8, R8
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -871,8 +875,8 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R5), F25
-	FMOVS.P 4(R6), F26
+	FMOVS.P 4(R6), F25
+	FMOVS.P 4(R7), F26
 	FMOVQ 0(R25), F27
 	WORD $0x6e3b1f18 // eor v24.16b, v24.16b, v27.16b
 	WORD $0x6e3b1f39 // eor v25.16b, v25.16b, v27.16b
@@ -905,154 +909,155 @@ one:
 	WORD $0x4f98e3c7 // sdot v7.4s, v30.16b, v24.4b[0]
 	WORD $0x4f99e3cf // sdot v15.4s, v30.16b, v25.4b[0]
 	WORD $0x4f9ae3d7 // sdot v23.4s, v30.16b, v26.4b[0]
-	ADD $128, R7, R7
 	ADD $128, R2, R2
+	ADD R5<<0, R8, R8
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R8
-	MOVD ldc+40(FP), R9
-	MOVD sw+64(FP), R10
-	MOVD sa+72(FP), R11
-	FMOVS.P 4(R11), F24
+	MOVD c+32(FP), R9
+	MOVD ldc+40(FP), R10
+	MOVD sw+64(FP), R11
+	MOVD sa+72(FP), R12
+	FMOVS.P 4(R12), F24
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f989000 // fmul v0.4s, v0.4s, v24.s[0]
-	FMOVQ 0(R10), F27
+	FMOVQ 0(R11), F27
 	WORD $0x6e3bdc00 // fmul v0.4s, v0.4s, v27.4s
-	FMOVQ F0, 0(R8)
+	FMOVQ F0, 0(R9)
 	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
 	WORD $0x4f989021 // fmul v1.4s, v1.4s, v24.s[0]
-	FMOVQ 16(R10), F27
+	FMOVQ 16(R11), F27
 	WORD $0x6e3bdc21 // fmul v1.4s, v1.4s, v27.4s
-	FMOVQ F1, 16(R8)
+	FMOVQ F1, 16(R9)
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f989042 // fmul v2.4s, v2.4s, v24.s[0]
-	FMOVQ 32(R10), F27
+	FMOVQ 32(R11), F27
 	WORD $0x6e3bdc42 // fmul v2.4s, v2.4s, v27.4s
-	FMOVQ F2, 32(R8)
+	FMOVQ F2, 32(R9)
 	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
 	WORD $0x4f989063 // fmul v3.4s, v3.4s, v24.s[0]
-	FMOVQ 48(R10), F27
+	FMOVQ 48(R11), F27
 	WORD $0x6e3bdc63 // fmul v3.4s, v3.4s, v27.4s
-	FMOVQ F3, 48(R8)
+	FMOVQ F3, 48(R9)
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f989084 // fmul v4.4s, v4.4s, v24.s[0]
-	FMOVQ 64(R10), F27
+	FMOVQ 64(R11), F27
 	WORD $0x6e3bdc84 // fmul v4.4s, v4.4s, v27.4s
-	FMOVQ F4, 64(R8)
+	FMOVQ F4, 64(R9)
 	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
 	WORD $0x4f9890a5 // fmul v5.4s, v5.4s, v24.s[0]
-	FMOVQ 80(R10), F27
+	FMOVQ 80(R11), F27
 	WORD $0x6e3bdca5 // fmul v5.4s, v5.4s, v27.4s
-	FMOVQ F5, 80(R8)
+	FMOVQ F5, 80(R9)
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9890c6 // fmul v6.4s, v6.4s, v24.s[0]
-	FMOVQ 96(R10), F27
+	FMOVQ 96(R11), F27
 	WORD $0x6e3bdcc6 // fmul v6.4s, v6.4s, v27.4s
-	FMOVQ F6, 96(R8)
+	FMOVQ F6, 96(R9)
 	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
 	WORD $0x4f9890e7 // fmul v7.4s, v7.4s, v24.s[0]
-	FMOVQ 112(R10), F27
+	FMOVQ 112(R11), F27
 	WORD $0x6e3bdce7 // fmul v7.4s, v7.4s, v27.4s
-	FMOVQ F7, 112(R8)
-	ADD R9, R8, R8
-	FMOVS.P 4(R11), F24
+	FMOVQ F7, 112(R9)
+	ADD R10, R9, R9
+	FMOVS.P 4(R12), F24
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f989108 // fmul v8.4s, v8.4s, v24.s[0]
-	FMOVQ 0(R10), F27
+	FMOVQ 0(R11), F27
 	WORD $0x6e3bdd08 // fmul v8.4s, v8.4s, v27.4s
-	FMOVQ F8, 0(R8)
+	FMOVQ F8, 0(R9)
 	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
 	WORD $0x4f989129 // fmul v9.4s, v9.4s, v24.s[0]
-	FMOVQ 16(R10), F27
+	FMOVQ 16(R11), F27
 	WORD $0x6e3bdd29 // fmul v9.4s, v9.4s, v27.4s
-	FMOVQ F9, 16(R8)
+	FMOVQ F9, 16(R9)
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f98914a // fmul v10.4s, v10.4s, v24.s[0]
-	FMOVQ 32(R10), F27
+	FMOVQ 32(R11), F27
 	WORD $0x6e3bdd4a // fmul v10.4s, v10.4s, v27.4s
-	FMOVQ F10, 32(R8)
+	FMOVQ F10, 32(R9)
 	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
 	WORD $0x4f98916b // fmul v11.4s, v11.4s, v24.s[0]
-	FMOVQ 48(R10), F27
+	FMOVQ 48(R11), F27
 	WORD $0x6e3bdd6b // fmul v11.4s, v11.4s, v27.4s
-	FMOVQ F11, 48(R8)
+	FMOVQ F11, 48(R9)
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f98918c // fmul v12.4s, v12.4s, v24.s[0]
-	FMOVQ 64(R10), F27
+	FMOVQ 64(R11), F27
 	WORD $0x6e3bdd8c // fmul v12.4s, v12.4s, v27.4s
-	FMOVQ F12, 64(R8)
+	FMOVQ F12, 64(R9)
 	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x4f9891ad // fmul v13.4s, v13.4s, v24.s[0]
-	FMOVQ 80(R10), F27
+	FMOVQ 80(R11), F27
 	WORD $0x6e3bddad // fmul v13.4s, v13.4s, v27.4s
-	FMOVQ F13, 80(R8)
+	FMOVQ F13, 80(R9)
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9891ce // fmul v14.4s, v14.4s, v24.s[0]
-	FMOVQ 96(R10), F27
+	FMOVQ 96(R11), F27
 	WORD $0x6e3bddce // fmul v14.4s, v14.4s, v27.4s
-	FMOVQ F14, 96(R8)
+	FMOVQ F14, 96(R9)
 	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
 	WORD $0x4f9891ef // fmul v15.4s, v15.4s, v24.s[0]
-	FMOVQ 112(R10), F27
+	FMOVQ 112(R11), F27
 	WORD $0x6e3bddef // fmul v15.4s, v15.4s, v27.4s
-	FMOVQ F15, 112(R8)
-	ADD R9, R8, R8
-	FMOVS.P 4(R11), F24
+	FMOVQ F15, 112(R9)
+	ADD R10, R9, R9
+	FMOVS.P 4(R12), F24
 	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
 	WORD $0x4f989210 // fmul v16.4s, v16.4s, v24.s[0]
-	FMOVQ 0(R10), F27
+	FMOVQ 0(R11), F27
 	WORD $0x6e3bde10 // fmul v16.4s, v16.4s, v27.4s
-	FMOVQ F16, 0(R8)
+	FMOVQ F16, 0(R9)
 	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
 	WORD $0x4f989231 // fmul v17.4s, v17.4s, v24.s[0]
-	FMOVQ 16(R10), F27
+	FMOVQ 16(R11), F27
 	WORD $0x6e3bde31 // fmul v17.4s, v17.4s, v27.4s
-	FMOVQ F17, 16(R8)
+	FMOVQ F17, 16(R9)
 	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
 	WORD $0x4f989252 // fmul v18.4s, v18.4s, v24.s[0]
-	FMOVQ 32(R10), F27
+	FMOVQ 32(R11), F27
 	WORD $0x6e3bde52 // fmul v18.4s, v18.4s, v27.4s
-	FMOVQ F18, 32(R8)
+	FMOVQ F18, 32(R9)
 	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
 	WORD $0x4f989273 // fmul v19.4s, v19.4s, v24.s[0]
-	FMOVQ 48(R10), F27
+	FMOVQ 48(R11), F27
 	WORD $0x6e3bde73 // fmul v19.4s, v19.4s, v27.4s
-	FMOVQ F19, 48(R8)
+	FMOVQ F19, 48(R9)
 	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
 	WORD $0x4f989294 // fmul v20.4s, v20.4s, v24.s[0]
-	FMOVQ 64(R10), F27
+	FMOVQ 64(R11), F27
 	WORD $0x6e3bde94 // fmul v20.4s, v20.4s, v27.4s
-	FMOVQ F20, 64(R8)
+	FMOVQ F20, 64(R9)
 	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
 	WORD $0x4f9892b5 // fmul v21.4s, v21.4s, v24.s[0]
-	FMOVQ 80(R10), F27
+	FMOVQ 80(R11), F27
 	WORD $0x6e3bdeb5 // fmul v21.4s, v21.4s, v27.4s
-	FMOVQ F21, 80(R8)
+	FMOVQ F21, 80(R9)
 	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
 	WORD $0x4f9892d6 // fmul v22.4s, v22.4s, v24.s[0]
-	FMOVQ 96(R10), F27
+	FMOVQ 96(R11), F27
 	WORD $0x6e3bded6 // fmul v22.4s, v22.4s, v27.4s
-	FMOVQ F22, 96(R8)
+	FMOVQ F22, 96(R9)
 	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
 	WORD $0x4f9892f7 // fmul v23.4s, v23.4s, v24.s[0]
-	FMOVQ 112(R10), F27
+	FMOVQ 112(R11), F27
 	WORD $0x6e3bdef7 // fmul v23.4s, v23.4s, v27.4s
-	FMOVQ F23, 112(R8)
+	FMOVQ F23, 112(R9)
 	RET
 
-// func mulI8D4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8D4x4(SB), NOSPLIT, $0-104
+// func mulI8D4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8D4x4(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R1, R0, R5
-	ADD R1, R5, R6
+	MOVD pfs+88(FP), R5
+	ADD R1, R0, R6
 	ADD R1, R6, R7
-	ADD R2, R4, R8
+	ADD R1, R7, R8
+	ADD R2, R4, R9
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -1073,9 +1078,9 @@ TEXT ·mulI8D4x4(SB), NOSPLIT, $0-104
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V16.B16]
-	VLD1.P 16(R5), [V17.B16]
-	VLD1.P 16(R6), [V18.B16]
-	VLD1.P 16(R7), [V19.B16]
+	VLD1.P 16(R6), [V17.B16]
+	VLD1.P 16(R7), [V18.B16]
+	VLD1.P 16(R8), [V19.B16]
 	FMOVQ 0(R25), F20
 	WORD $0x6e341e10 // eor v16.16b, v16.16b, v20.16b
 	WORD $0x6e341e31 // eor v17.16b, v17.16b, v20.16b
@@ -1153,12 +1158,12 @@ loop:
 	WORD $0x4fb1eae7 // sdot v7.4s, v23.16b, v17.4b[3]
 	WORD $0x4fb2eaeb // sdot v11.4s, v23.16b, v18.4b[3]
 	WORD $0x4fb3eaef // sdot v15.4s, v23.16b, v19.4b[3]
-	PRFM 0(R8), PLDL1KEEP
-	PRFM 128(R8), PLDL1KEEP
-	PRFM 256(R8), PLDL1KEEP
-	PRFM 384(R8), PLDL1KEEP
-	ADD $512, R8, R8
+	PRFM 0(R9), PLDL1KEEP
+	PRFM 128(R9), PLDL1KEEP
+	PRFM 256(R9), PLDL1KEEP
+	PRFM 384(R9), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R9, R9
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -1166,9 +1171,9 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R5), F17
-	FMOVS.P 4(R6), F18
-	FMOVS.P 4(R7), F19
+	FMOVS.P 4(R6), F17
+	FMOVS.P 4(R7), F18
+	FMOVS.P 4(R8), F19
 	FMOVQ 0(R25), F20
 	WORD $0x6e341e10 // eor v16.16b, v16.16b, v20.16b
 	WORD $0x6e341e31 // eor v17.16b, v17.16b, v20.16b
@@ -1192,117 +1197,118 @@ one:
 	WORD $0x4f91e2e7 // sdot v7.4s, v23.16b, v17.4b[0]
 	WORD $0x4f92e2eb // sdot v11.4s, v23.16b, v18.4b[0]
 	WORD $0x4f93e2ef // sdot v15.4s, v23.16b, v19.4b[0]
-	ADD $128, R8, R8
 	ADD $128, R2, R2
+	ADD R5<<0, R9, R9
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R9
-	MOVD ldc+40(FP), R10
-	MOVD sw+64(FP), R11
-	MOVD sa+72(FP), R12
-	FMOVS.P 4(R12), F16
+	MOVD c+32(FP), R10
+	MOVD ldc+40(FP), R11
+	MOVD sw+64(FP), R12
+	MOVD sa+72(FP), R13
+	FMOVS.P 4(R13), F16
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f909000 // fmul v0.4s, v0.4s, v16.s[0]
-	FMOVQ 0(R11), F20
+	FMOVQ 0(R12), F20
 	WORD $0x6e34dc00 // fmul v0.4s, v0.4s, v20.4s
-	FMOVQ F0, 0(R9)
+	FMOVQ F0, 0(R10)
 	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
 	WORD $0x4f909021 // fmul v1.4s, v1.4s, v16.s[0]
-	FMOVQ 16(R11), F20
+	FMOVQ 16(R12), F20
 	WORD $0x6e34dc21 // fmul v1.4s, v1.4s, v20.4s
-	FMOVQ F1, 16(R9)
+	FMOVQ F1, 16(R10)
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f909042 // fmul v2.4s, v2.4s, v16.s[0]
-	FMOVQ 32(R11), F20
+	FMOVQ 32(R12), F20
 	WORD $0x6e34dc42 // fmul v2.4s, v2.4s, v20.4s
-	FMOVQ F2, 32(R9)
+	FMOVQ F2, 32(R10)
 	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
 	WORD $0x4f909063 // fmul v3.4s, v3.4s, v16.s[0]
-	FMOVQ 48(R11), F20
+	FMOVQ 48(R12), F20
 	WORD $0x6e34dc63 // fmul v3.4s, v3.4s, v20.4s
-	FMOVQ F3, 48(R9)
-	ADD R10, R9, R9
-	FMOVS.P 4(R12), F16
+	FMOVQ F3, 48(R10)
+	ADD R11, R10, R10
+	FMOVS.P 4(R13), F16
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f909084 // fmul v4.4s, v4.4s, v16.s[0]
-	FMOVQ 0(R11), F20
+	FMOVQ 0(R12), F20
 	WORD $0x6e34dc84 // fmul v4.4s, v4.4s, v20.4s
-	FMOVQ F4, 0(R9)
+	FMOVQ F4, 0(R10)
 	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
 	WORD $0x4f9090a5 // fmul v5.4s, v5.4s, v16.s[0]
-	FMOVQ 16(R11), F20
+	FMOVQ 16(R12), F20
 	WORD $0x6e34dca5 // fmul v5.4s, v5.4s, v20.4s
-	FMOVQ F5, 16(R9)
+	FMOVQ F5, 16(R10)
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9090c6 // fmul v6.4s, v6.4s, v16.s[0]
-	FMOVQ 32(R11), F20
+	FMOVQ 32(R12), F20
 	WORD $0x6e34dcc6 // fmul v6.4s, v6.4s, v20.4s
-	FMOVQ F6, 32(R9)
+	FMOVQ F6, 32(R10)
 	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
 	WORD $0x4f9090e7 // fmul v7.4s, v7.4s, v16.s[0]
-	FMOVQ 48(R11), F20
+	FMOVQ 48(R12), F20
 	WORD $0x6e34dce7 // fmul v7.4s, v7.4s, v20.4s
-	FMOVQ F7, 48(R9)
-	ADD R10, R9, R9
-	FMOVS.P 4(R12), F16
+	FMOVQ F7, 48(R10)
+	ADD R11, R10, R10
+	FMOVS.P 4(R13), F16
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f909108 // fmul v8.4s, v8.4s, v16.s[0]
-	FMOVQ 0(R11), F20
+	FMOVQ 0(R12), F20
 	WORD $0x6e34dd08 // fmul v8.4s, v8.4s, v20.4s
-	FMOVQ F8, 0(R9)
+	FMOVQ F8, 0(R10)
 	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
 	WORD $0x4f909129 // fmul v9.4s, v9.4s, v16.s[0]
-	FMOVQ 16(R11), F20
+	FMOVQ 16(R12), F20
 	WORD $0x6e34dd29 // fmul v9.4s, v9.4s, v20.4s
-	FMOVQ F9, 16(R9)
+	FMOVQ F9, 16(R10)
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f90914a // fmul v10.4s, v10.4s, v16.s[0]
-	FMOVQ 32(R11), F20
+	FMOVQ 32(R12), F20
 	WORD $0x6e34dd4a // fmul v10.4s, v10.4s, v20.4s
-	FMOVQ F10, 32(R9)
+	FMOVQ F10, 32(R10)
 	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
 	WORD $0x4f90916b // fmul v11.4s, v11.4s, v16.s[0]
-	FMOVQ 48(R11), F20
+	FMOVQ 48(R12), F20
 	WORD $0x6e34dd6b // fmul v11.4s, v11.4s, v20.4s
-	FMOVQ F11, 48(R9)
-	ADD R10, R9, R9
-	FMOVS.P 4(R12), F16
+	FMOVQ F11, 48(R10)
+	ADD R11, R10, R10
+	FMOVS.P 4(R13), F16
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f90918c // fmul v12.4s, v12.4s, v16.s[0]
-	FMOVQ 0(R11), F20
+	FMOVQ 0(R12), F20
 	WORD $0x6e34dd8c // fmul v12.4s, v12.4s, v20.4s
-	FMOVQ F12, 0(R9)
+	FMOVQ F12, 0(R10)
 	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x4f9091ad // fmul v13.4s, v13.4s, v16.s[0]
-	FMOVQ 16(R11), F20
+	FMOVQ 16(R12), F20
 	WORD $0x6e34ddad // fmul v13.4s, v13.4s, v20.4s
-	FMOVQ F13, 16(R9)
+	FMOVQ F13, 16(R10)
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9091ce // fmul v14.4s, v14.4s, v16.s[0]
-	FMOVQ 32(R11), F20
+	FMOVQ 32(R12), F20
 	WORD $0x6e34ddce // fmul v14.4s, v14.4s, v20.4s
-	FMOVQ F14, 32(R9)
+	FMOVQ F14, 32(R10)
 	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
 	WORD $0x4f9091ef // fmul v15.4s, v15.4s, v16.s[0]
-	FMOVQ 48(R11), F20
+	FMOVQ 48(R12), F20
 	WORD $0x6e34ddef // fmul v15.4s, v15.4s, v20.4s
-	FMOVQ F15, 48(R9)
+	FMOVQ F15, 48(R10)
 	RET
 
-// func mulI8D5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8D5x4(SB), NOSPLIT, $0-104
+// func mulI8D5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8D5x4(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R1, R0, R5
-	ADD R1, R5, R6
+	MOVD pfs+88(FP), R5
+	ADD R1, R0, R6
 	ADD R1, R6, R7
 	ADD R1, R7, R8
-	ADD R2, R4, R9
+	ADD R1, R8, R9
+	ADD R2, R4, R10
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -1327,10 +1333,10 @@ TEXT ·mulI8D5x4(SB), NOSPLIT, $0-104
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V20.B16]
-	VLD1.P 16(R5), [V21.B16]
-	VLD1.P 16(R6), [V22.B16]
-	VLD1.P 16(R7), [V23.B16]
-	VLD1.P 16(R8), [V24.B16]
+	VLD1.P 16(R6), [V21.B16]
+	VLD1.P 16(R7), [V22.B16]
+	VLD1.P 16(R8), [V23.B16]
+	VLD1.P 16(R9), [V24.B16]
 	FMOVQ 0(R25), F25
 	WORD $0x6e391e94 // eor v20.16b, v20.16b, v25.16b
 	WORD $0x6e391eb5 // eor v21.16b, v21.16b, v25.16b
@@ -1425,12 +1431,12 @@ loop:
 	WORD $0x4fb6eb8b // sdot v11.4s, v28.16b, v22.4b[3]
 	WORD $0x4fb7eb8f // sdot v15.4s, v28.16b, v23.4b[3]
 	WORD $0x4fb8eb93 // sdot v19.4s, v28.16b, v24.4b[3]
-	PRFM 0(R9), PLDL1KEEP
-	PRFM 128(R9), PLDL1KEEP
-	PRFM 256(R9), PLDL1KEEP
-	PRFM 384(R9), PLDL1KEEP
-	ADD $512, R9, R9
+	PRFM 0(R10), PLDL1KEEP
+	PRFM 128(R10), PLDL1KEEP
+	PRFM 256(R10), PLDL1KEEP
+	PRFM 384(R10), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R10, R10
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -1438,10 +1444,10 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F20
-	FMOVS.P 4(R5), F21
-	FMOVS.P 4(R6), F22
-	FMOVS.P 4(R7), F23
-	FMOVS.P 4(R8), F24
+	FMOVS.P 4(R6), F21
+	FMOVS.P 4(R7), F22
+	FMOVS.P 4(R8), F23
+	FMOVS.P 4(R9), F24
 	FMOVQ 0(R25), F25
 	WORD $0x6e391e94 // eor v20.16b, v20.16b, v25.16b
 	WORD $0x6e391eb5 // eor v21.16b, v21.16b, v25.16b
@@ -1470,140 +1476,141 @@ one:
 	WORD $0x4f96e38b // sdot v11.4s, v28.16b, v22.4b[0]
 	WORD $0x4f97e38f // sdot v15.4s, v28.16b, v23.4b[0]
 	WORD $0x4f98e393 // sdot v19.4s, v28.16b, v24.4b[0]
-	ADD $128, R9, R9
 	ADD $128, R2, R2
+	ADD R5<<0, R10, R10
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R10
-	MOVD ldc+40(FP), R11
-	MOVD sw+64(FP), R12
-	MOVD sa+72(FP), R13
-	FMOVS.P 4(R13), F20
+	MOVD c+32(FP), R11
+	MOVD ldc+40(FP), R12
+	MOVD sw+64(FP), R13
+	MOVD sa+72(FP), R14
+	FMOVS.P 4(R14), F20
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f949000 // fmul v0.4s, v0.4s, v20.s[0]
-	FMOVQ 0(R12), F25
+	FMOVQ 0(R13), F25
 	WORD $0x6e39dc00 // fmul v0.4s, v0.4s, v25.4s
-	FMOVQ F0, 0(R10)
+	FMOVQ F0, 0(R11)
 	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
 	WORD $0x4f949021 // fmul v1.4s, v1.4s, v20.s[0]
-	FMOVQ 16(R12), F25
+	FMOVQ 16(R13), F25
 	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FMOVQ F1, 16(R10)
+	FMOVQ F1, 16(R11)
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f949042 // fmul v2.4s, v2.4s, v20.s[0]
-	FMOVQ 32(R12), F25
+	FMOVQ 32(R13), F25
 	WORD $0x6e39dc42 // fmul v2.4s, v2.4s, v25.4s
-	FMOVQ F2, 32(R10)
+	FMOVQ F2, 32(R11)
 	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
 	WORD $0x4f949063 // fmul v3.4s, v3.4s, v20.s[0]
-	FMOVQ 48(R12), F25
+	FMOVQ 48(R13), F25
 	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
-	FMOVQ F3, 48(R10)
-	ADD R11, R10, R10
-	FMOVS.P 4(R13), F20
+	FMOVQ F3, 48(R11)
+	ADD R12, R11, R11
+	FMOVS.P 4(R14), F20
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f949084 // fmul v4.4s, v4.4s, v20.s[0]
-	FMOVQ 0(R12), F25
+	FMOVQ 0(R13), F25
 	WORD $0x6e39dc84 // fmul v4.4s, v4.4s, v25.4s
-	FMOVQ F4, 0(R10)
+	FMOVQ F4, 0(R11)
 	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
 	WORD $0x4f9490a5 // fmul v5.4s, v5.4s, v20.s[0]
-	FMOVQ 16(R12), F25
+	FMOVQ 16(R13), F25
 	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	FMOVQ F5, 16(R10)
+	FMOVQ F5, 16(R11)
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9490c6 // fmul v6.4s, v6.4s, v20.s[0]
-	FMOVQ 32(R12), F25
+	FMOVQ 32(R13), F25
 	WORD $0x6e39dcc6 // fmul v6.4s, v6.4s, v25.4s
-	FMOVQ F6, 32(R10)
+	FMOVQ F6, 32(R11)
 	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
 	WORD $0x4f9490e7 // fmul v7.4s, v7.4s, v20.s[0]
-	FMOVQ 48(R12), F25
+	FMOVQ 48(R13), F25
 	WORD $0x6e39dce7 // fmul v7.4s, v7.4s, v25.4s
-	FMOVQ F7, 48(R10)
-	ADD R11, R10, R10
-	FMOVS.P 4(R13), F20
+	FMOVQ F7, 48(R11)
+	ADD R12, R11, R11
+	FMOVS.P 4(R14), F20
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f949108 // fmul v8.4s, v8.4s, v20.s[0]
-	FMOVQ 0(R12), F25
+	FMOVQ 0(R13), F25
 	WORD $0x6e39dd08 // fmul v8.4s, v8.4s, v25.4s
-	FMOVQ F8, 0(R10)
+	FMOVQ F8, 0(R11)
 	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
 	WORD $0x4f949129 // fmul v9.4s, v9.4s, v20.s[0]
-	FMOVQ 16(R12), F25
+	FMOVQ 16(R13), F25
 	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
-	FMOVQ F9, 16(R10)
+	FMOVQ F9, 16(R11)
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f94914a // fmul v10.4s, v10.4s, v20.s[0]
-	FMOVQ 32(R12), F25
+	FMOVQ 32(R13), F25
 	WORD $0x6e39dd4a // fmul v10.4s, v10.4s, v25.4s
-	FMOVQ F10, 32(R10)
+	FMOVQ F10, 32(R11)
 	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
 	WORD $0x4f94916b // fmul v11.4s, v11.4s, v20.s[0]
-	FMOVQ 48(R12), F25
+	FMOVQ 48(R13), F25
 	WORD $0x6e39dd6b // fmul v11.4s, v11.4s, v25.4s
-	FMOVQ F11, 48(R10)
-	ADD R11, R10, R10
-	FMOVS.P 4(R13), F20
+	FMOVQ F11, 48(R11)
+	ADD R12, R11, R11
+	FMOVS.P 4(R14), F20
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f94918c // fmul v12.4s, v12.4s, v20.s[0]
-	FMOVQ 0(R12), F25
+	FMOVQ 0(R13), F25
 	WORD $0x6e39dd8c // fmul v12.4s, v12.4s, v25.4s
-	FMOVQ F12, 0(R10)
+	FMOVQ F12, 0(R11)
 	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x4f9491ad // fmul v13.4s, v13.4s, v20.s[0]
-	FMOVQ 16(R12), F25
+	FMOVQ 16(R13), F25
 	WORD $0x6e39ddad // fmul v13.4s, v13.4s, v25.4s
-	FMOVQ F13, 16(R10)
+	FMOVQ F13, 16(R11)
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9491ce // fmul v14.4s, v14.4s, v20.s[0]
-	FMOVQ 32(R12), F25
+	FMOVQ 32(R13), F25
 	WORD $0x6e39ddce // fmul v14.4s, v14.4s, v25.4s
-	FMOVQ F14, 32(R10)
+	FMOVQ F14, 32(R11)
 	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
 	WORD $0x4f9491ef // fmul v15.4s, v15.4s, v20.s[0]
-	FMOVQ 48(R12), F25
+	FMOVQ 48(R13), F25
 	WORD $0x6e39ddef // fmul v15.4s, v15.4s, v25.4s
-	FMOVQ F15, 48(R10)
-	ADD R11, R10, R10
-	FMOVS.P 4(R13), F20
+	FMOVQ F15, 48(R11)
+	ADD R12, R11, R11
+	FMOVS.P 4(R14), F20
 	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
 	WORD $0x4f949210 // fmul v16.4s, v16.4s, v20.s[0]
-	FMOVQ 0(R12), F25
+	FMOVQ 0(R13), F25
 	WORD $0x6e39de10 // fmul v16.4s, v16.4s, v25.4s
-	FMOVQ F16, 0(R10)
+	FMOVQ F16, 0(R11)
 	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
 	WORD $0x4f949231 // fmul v17.4s, v17.4s, v20.s[0]
-	FMOVQ 16(R12), F25
+	FMOVQ 16(R13), F25
 	WORD $0x6e39de31 // fmul v17.4s, v17.4s, v25.4s
-	FMOVQ F17, 16(R10)
+	FMOVQ F17, 16(R11)
 	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
 	WORD $0x4f949252 // fmul v18.4s, v18.4s, v20.s[0]
-	FMOVQ 32(R12), F25
+	FMOVQ 32(R13), F25
 	WORD $0x6e39de52 // fmul v18.4s, v18.4s, v25.4s
-	FMOVQ F18, 32(R10)
+	FMOVQ F18, 32(R11)
 	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
 	WORD $0x4f949273 // fmul v19.4s, v19.4s, v20.s[0]
-	FMOVQ 48(R12), F25
+	FMOVQ 48(R13), F25
 	WORD $0x6e39de73 // fmul v19.4s, v19.4s, v25.4s
-	FMOVQ F19, 48(R10)
+	FMOVQ F19, 48(R11)
 	RET
 
-// func mulI8D6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8D6x4(SB), NOSPLIT, $0-104
+// func mulI8D6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8D6x4(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R1, R0, R5
-	ADD R1, R5, R6
+	MOVD pfs+88(FP), R5
+	ADD R1, R0, R6
 	ADD R1, R6, R7
 	ADD R1, R7, R8
 	ADD R1, R8, R9
-	ADD R2, R4, R10
+	ADD R1, R9, R10
+	ADD R2, R4, R11
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -1632,11 +1639,11 @@ TEXT ·mulI8D6x4(SB), NOSPLIT, $0-104
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V24.B16]
-	VLD1.P 16(R5), [V25.B16]
-	VLD1.P 16(R6), [V26.B16]
-	VLD1.P 16(R7), [V27.B16]
-	VLD1.P 16(R8), [V28.B16]
-	VLD1.P 16(R9), [V29.B16]
+	VLD1.P 16(R6), [V25.B16]
+	VLD1.P 16(R7), [V26.B16]
+	VLD1.P 16(R8), [V27.B16]
+	VLD1.P 16(R9), [V28.B16]
+	VLD1.P 16(R10), [V29.B16]
 	FMOVQ 0(R25), F30
 	WORD $0x6e3e1f18 // eor v24.16b, v24.16b, v30.16b
 	WORD $0x6e3e1f39 // eor v25.16b, v25.16b, v30.16b
@@ -1748,12 +1755,12 @@ loop:
 	WORD $0x4fbbebef // sdot v15.4s, v31.16b, v27.4b[3]
 	WORD $0x4fbcebf3 // sdot v19.4s, v31.16b, v28.4b[3]
 	WORD $0x4fbdebf7 // sdot v23.4s, v31.16b, v29.4b[3]
-	PRFM 0(R10), PLDL1KEEP
-	PRFM 128(R10), PLDL1KEEP
-	PRFM 256(R10), PLDL1KEEP
-	PRFM 384(R10), PLDL1KEEP
-	ADD $512, R10, R10
+	PRFM 0(R11), PLDL1KEEP
+	PRFM 128(R11), PLDL1KEEP
+	PRFM 256(R11), PLDL1KEEP
+	PRFM 384(R11), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R11, R11
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -1761,11 +1768,11 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F24
-	FMOVS.P 4(R5), F25
-	FMOVS.P 4(R6), F26
-	FMOVS.P 4(R7), F27
-	FMOVS.P 4(R8), F28
-	FMOVS.P 4(R9), F29
+	FMOVS.P 4(R6), F25
+	FMOVS.P 4(R7), F26
+	FMOVS.P 4(R8), F27
+	FMOVS.P 4(R9), F28
+	FMOVS.P 4(R10), F29
 	FMOVQ 0(R25), F30
 	WORD $0x6e3e1f18 // eor v24.16b, v24.16b, v30.16b
 	WORD $0x6e3e1f39 // eor v25.16b, v25.16b, v30.16b
@@ -1799,157 +1806,158 @@ one:
 	WORD $0x4f9be3ef // sdot v15.4s, v31.16b, v27.4b[0]
 	WORD $0x4f9ce3f3 // sdot v19.4s, v31.16b, v28.4b[0]
 	WORD $0x4f9de3f7 // sdot v23.4s, v31.16b, v29.4b[0]
-	ADD $128, R10, R10
 	ADD $128, R2, R2
+	ADD R5<<0, R11, R11
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R11
-	MOVD ldc+40(FP), R12
-	MOVD sw+64(FP), R13
-	MOVD sa+72(FP), R14
-	FMOVS.P 4(R14), F24
+	MOVD c+32(FP), R12
+	MOVD ldc+40(FP), R13
+	MOVD sw+64(FP), R14
+	MOVD sa+72(FP), R15
+	FMOVS.P 4(R15), F24
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f989000 // fmul v0.4s, v0.4s, v24.s[0]
-	FMOVQ 0(R13), F30
+	FMOVQ 0(R14), F30
 	WORD $0x6e3edc00 // fmul v0.4s, v0.4s, v30.4s
-	FMOVQ F0, 0(R11)
+	FMOVQ F0, 0(R12)
 	WORD $0x4e21d821 // scvtf v1.4s, v1.4s
 	WORD $0x4f989021 // fmul v1.4s, v1.4s, v24.s[0]
-	FMOVQ 16(R13), F30
+	FMOVQ 16(R14), F30
 	WORD $0x6e3edc21 // fmul v1.4s, v1.4s, v30.4s
-	FMOVQ F1, 16(R11)
+	FMOVQ F1, 16(R12)
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f989042 // fmul v2.4s, v2.4s, v24.s[0]
-	FMOVQ 32(R13), F30
+	FMOVQ 32(R14), F30
 	WORD $0x6e3edc42 // fmul v2.4s, v2.4s, v30.4s
-	FMOVQ F2, 32(R11)
+	FMOVQ F2, 32(R12)
 	WORD $0x4e21d863 // scvtf v3.4s, v3.4s
 	WORD $0x4f989063 // fmul v3.4s, v3.4s, v24.s[0]
-	FMOVQ 48(R13), F30
+	FMOVQ 48(R14), F30
 	WORD $0x6e3edc63 // fmul v3.4s, v3.4s, v30.4s
-	FMOVQ F3, 48(R11)
-	ADD R12, R11, R11
-	FMOVS.P 4(R14), F24
+	FMOVQ F3, 48(R12)
+	ADD R13, R12, R12
+	FMOVS.P 4(R15), F24
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f989084 // fmul v4.4s, v4.4s, v24.s[0]
-	FMOVQ 0(R13), F30
+	FMOVQ 0(R14), F30
 	WORD $0x6e3edc84 // fmul v4.4s, v4.4s, v30.4s
-	FMOVQ F4, 0(R11)
+	FMOVQ F4, 0(R12)
 	WORD $0x4e21d8a5 // scvtf v5.4s, v5.4s
 	WORD $0x4f9890a5 // fmul v5.4s, v5.4s, v24.s[0]
-	FMOVQ 16(R13), F30
+	FMOVQ 16(R14), F30
 	WORD $0x6e3edca5 // fmul v5.4s, v5.4s, v30.4s
-	FMOVQ F5, 16(R11)
+	FMOVQ F5, 16(R12)
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9890c6 // fmul v6.4s, v6.4s, v24.s[0]
-	FMOVQ 32(R13), F30
+	FMOVQ 32(R14), F30
 	WORD $0x6e3edcc6 // fmul v6.4s, v6.4s, v30.4s
-	FMOVQ F6, 32(R11)
+	FMOVQ F6, 32(R12)
 	WORD $0x4e21d8e7 // scvtf v7.4s, v7.4s
 	WORD $0x4f9890e7 // fmul v7.4s, v7.4s, v24.s[0]
-	FMOVQ 48(R13), F30
+	FMOVQ 48(R14), F30
 	WORD $0x6e3edce7 // fmul v7.4s, v7.4s, v30.4s
-	FMOVQ F7, 48(R11)
-	ADD R12, R11, R11
-	FMOVS.P 4(R14), F24
+	FMOVQ F7, 48(R12)
+	ADD R13, R12, R12
+	FMOVS.P 4(R15), F24
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f989108 // fmul v8.4s, v8.4s, v24.s[0]
-	FMOVQ 0(R13), F30
+	FMOVQ 0(R14), F30
 	WORD $0x6e3edd08 // fmul v8.4s, v8.4s, v30.4s
-	FMOVQ F8, 0(R11)
+	FMOVQ F8, 0(R12)
 	WORD $0x4e21d929 // scvtf v9.4s, v9.4s
 	WORD $0x4f989129 // fmul v9.4s, v9.4s, v24.s[0]
-	FMOVQ 16(R13), F30
+	FMOVQ 16(R14), F30
 	WORD $0x6e3edd29 // fmul v9.4s, v9.4s, v30.4s
-	FMOVQ F9, 16(R11)
+	FMOVQ F9, 16(R12)
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f98914a // fmul v10.4s, v10.4s, v24.s[0]
-	FMOVQ 32(R13), F30
+	FMOVQ 32(R14), F30
 	WORD $0x6e3edd4a // fmul v10.4s, v10.4s, v30.4s
-	FMOVQ F10, 32(R11)
+	FMOVQ F10, 32(R12)
 	WORD $0x4e21d96b // scvtf v11.4s, v11.4s
 	WORD $0x4f98916b // fmul v11.4s, v11.4s, v24.s[0]
-	FMOVQ 48(R13), F30
+	FMOVQ 48(R14), F30
 	WORD $0x6e3edd6b // fmul v11.4s, v11.4s, v30.4s
-	FMOVQ F11, 48(R11)
-	ADD R12, R11, R11
-	FMOVS.P 4(R14), F24
+	FMOVQ F11, 48(R12)
+	ADD R13, R12, R12
+	FMOVS.P 4(R15), F24
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f98918c // fmul v12.4s, v12.4s, v24.s[0]
-	FMOVQ 0(R13), F30
+	FMOVQ 0(R14), F30
 	WORD $0x6e3edd8c // fmul v12.4s, v12.4s, v30.4s
-	FMOVQ F12, 0(R11)
+	FMOVQ F12, 0(R12)
 	WORD $0x4e21d9ad // scvtf v13.4s, v13.4s
 	WORD $0x4f9891ad // fmul v13.4s, v13.4s, v24.s[0]
-	FMOVQ 16(R13), F30
+	FMOVQ 16(R14), F30
 	WORD $0x6e3eddad // fmul v13.4s, v13.4s, v30.4s
-	FMOVQ F13, 16(R11)
+	FMOVQ F13, 16(R12)
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9891ce // fmul v14.4s, v14.4s, v24.s[0]
-	FMOVQ 32(R13), F30
+	FMOVQ 32(R14), F30
 	WORD $0x6e3eddce // fmul v14.4s, v14.4s, v30.4s
-	FMOVQ F14, 32(R11)
+	FMOVQ F14, 32(R12)
 	WORD $0x4e21d9ef // scvtf v15.4s, v15.4s
 	WORD $0x4f9891ef // fmul v15.4s, v15.4s, v24.s[0]
-	FMOVQ 48(R13), F30
+	FMOVQ 48(R14), F30
 	WORD $0x6e3eddef // fmul v15.4s, v15.4s, v30.4s
-	FMOVQ F15, 48(R11)
-	ADD R12, R11, R11
-	FMOVS.P 4(R14), F24
+	FMOVQ F15, 48(R12)
+	ADD R13, R12, R12
+	FMOVS.P 4(R15), F24
 	WORD $0x4e21da10 // scvtf v16.4s, v16.4s
 	WORD $0x4f989210 // fmul v16.4s, v16.4s, v24.s[0]
-	FMOVQ 0(R13), F30
+	FMOVQ 0(R14), F30
 	WORD $0x6e3ede10 // fmul v16.4s, v16.4s, v30.4s
-	FMOVQ F16, 0(R11)
+	FMOVQ F16, 0(R12)
 	WORD $0x4e21da31 // scvtf v17.4s, v17.4s
 	WORD $0x4f989231 // fmul v17.4s, v17.4s, v24.s[0]
-	FMOVQ 16(R13), F30
+	FMOVQ 16(R14), F30
 	WORD $0x6e3ede31 // fmul v17.4s, v17.4s, v30.4s
-	FMOVQ F17, 16(R11)
+	FMOVQ F17, 16(R12)
 	WORD $0x4e21da52 // scvtf v18.4s, v18.4s
 	WORD $0x4f989252 // fmul v18.4s, v18.4s, v24.s[0]
-	FMOVQ 32(R13), F30
+	FMOVQ 32(R14), F30
 	WORD $0x6e3ede52 // fmul v18.4s, v18.4s, v30.4s
-	FMOVQ F18, 32(R11)
+	FMOVQ F18, 32(R12)
 	WORD $0x4e21da73 // scvtf v19.4s, v19.4s
 	WORD $0x4f989273 // fmul v19.4s, v19.4s, v24.s[0]
-	FMOVQ 48(R13), F30
+	FMOVQ 48(R14), F30
 	WORD $0x6e3ede73 // fmul v19.4s, v19.4s, v30.4s
-	FMOVQ F19, 48(R11)
-	ADD R12, R11, R11
-	FMOVS.P 4(R14), F24
+	FMOVQ F19, 48(R12)
+	ADD R13, R12, R12
+	FMOVS.P 4(R15), F24
 	WORD $0x4e21da94 // scvtf v20.4s, v20.4s
 	WORD $0x4f989294 // fmul v20.4s, v20.4s, v24.s[0]
-	FMOVQ 0(R13), F30
+	FMOVQ 0(R14), F30
 	WORD $0x6e3ede94 // fmul v20.4s, v20.4s, v30.4s
-	FMOVQ F20, 0(R11)
+	FMOVQ F20, 0(R12)
 	WORD $0x4e21dab5 // scvtf v21.4s, v21.4s
 	WORD $0x4f9892b5 // fmul v21.4s, v21.4s, v24.s[0]
-	FMOVQ 16(R13), F30
+	FMOVQ 16(R14), F30
 	WORD $0x6e3edeb5 // fmul v21.4s, v21.4s, v30.4s
-	FMOVQ F21, 16(R11)
+	FMOVQ F21, 16(R12)
 	WORD $0x4e21dad6 // scvtf v22.4s, v22.4s
 	WORD $0x4f9892d6 // fmul v22.4s, v22.4s, v24.s[0]
-	FMOVQ 32(R13), F30
+	FMOVQ 32(R14), F30
 	WORD $0x6e3eded6 // fmul v22.4s, v22.4s, v30.4s
-	FMOVQ F22, 32(R11)
+	FMOVQ F22, 32(R12)
 	WORD $0x4e21daf7 // scvtf v23.4s, v23.4s
 	WORD $0x4f9892f7 // fmul v23.4s, v23.4s, v24.s[0]
-	FMOVQ 48(R13), F30
+	FMOVQ 48(R14), F30
 	WORD $0x6e3edef7 // fmul v23.4s, v23.4s, v30.4s
-	FMOVQ F23, 48(R11)
+	FMOVQ F23, 48(R12)
 	RET
 
-// func mulI8N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8N1x8(SB), NOSPLIT, $0-104
+// func mulI8N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8N1x8(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R2, R4, R5
+	MOVD pfs+88(FP), R5
+	ADD R2, R4, R6
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -2120,16 +2128,16 @@ loop:
 	WORD $0x4e31c275 // smull2 v21.8h, v19.16b, v17.16b
 	WORD $0x4e606a8e // sadalp v14.4s, v20.8h
 	WORD $0x4e606aaf // sadalp v15.4s, v21.8h
-	PRFM 0(R5), PLDL1KEEP
-	PRFM 64(R5), PLDL1KEEP
-	PRFM 128(R5), PLDL1KEEP
-	PRFM 192(R5), PLDL1KEEP
-	PRFM 256(R5), PLDL1KEEP
-	PRFM 320(R5), PLDL1KEEP
-	PRFM 384(R5), PLDL1KEEP
-	PRFM 448(R5), PLDL1KEEP
-	ADD $512, R5, R5
+	PRFM 0(R6), PLDL1KEEP
+	PRFM 64(R6), PLDL1KEEP
+	PRFM 128(R6), PLDL1KEEP
+	PRFM 192(R6), PLDL1KEEP
+	PRFM 256(R6), PLDL1KEEP
+	PRFM 320(R6), PLDL1KEEP
+	PRFM 384(R6), PLDL1KEEP
+	PRFM 448(R6), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R6, R6
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -2176,76 +2184,77 @@ one:
 	WORD $0x4e31c275 // smull2 v21.8h, v19.16b, v17.16b
 	WORD $0x4e606a8e // sadalp v14.4s, v20.8h
 	WORD $0x4e606aaf // sadalp v15.4s, v21.8h
-	ADD $128, R5, R5
 	ADD $128, R2, R2
+	ADD R5<<0, R6, R6
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R6
-	MOVD ldc+40(FP), R7
-	MOVD sw+64(FP), R8
-	MOVD sa+72(FP), R9
-	FMOVS.P 4(R9), F16
+	MOVD c+32(FP), R7
+	MOVD ldc+40(FP), R8
+	MOVD sw+64(FP), R9
+	MOVD sa+72(FP), R10
+	FMOVS.P 4(R10), F16
 	WORD $0x4ea1bc00 // addp v0.4s, v0.4s, v1.4s
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f909000 // fmul v0.4s, v0.4s, v16.s[0]
-	FMOVQ 0(R8), F17
+	FMOVQ 0(R9), F17
 	WORD $0x6e31dc00 // fmul v0.4s, v0.4s, v17.4s
-	FMOVQ F0, 0(R6)
+	FMOVQ F0, 0(R7)
 	WORD $0x4ea3bc42 // addp v2.4s, v2.4s, v3.4s
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f909042 // fmul v2.4s, v2.4s, v16.s[0]
-	FMOVQ 16(R8), F17
+	FMOVQ 16(R9), F17
 	WORD $0x6e31dc42 // fmul v2.4s, v2.4s, v17.4s
-	FMOVQ F2, 16(R6)
+	FMOVQ F2, 16(R7)
 	WORD $0x4ea5bc84 // addp v4.4s, v4.4s, v5.4s
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f909084 // fmul v4.4s, v4.4s, v16.s[0]
-	FMOVQ 32(R8), F17
+	FMOVQ 32(R9), F17
 	WORD $0x6e31dc84 // fmul v4.4s, v4.4s, v17.4s
-	FMOVQ F4, 32(R6)
+	FMOVQ F4, 32(R7)
 	WORD $0x4ea7bcc6 // addp v6.4s, v6.4s, v7.4s
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9090c6 // fmul v6.4s, v6.4s, v16.s[0]
-	FMOVQ 48(R8), F17
+	FMOVQ 48(R9), F17
 	WORD $0x6e31dcc6 // fmul v6.4s, v6.4s, v17.4s
-	FMOVQ F6, 48(R6)
+	FMOVQ F6, 48(R7)
 	WORD $0x4ea9bd08 // addp v8.4s, v8.4s, v9.4s
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f909108 // fmul v8.4s, v8.4s, v16.s[0]
-	FMOVQ 64(R8), F17
+	FMOVQ 64(R9), F17
 	WORD $0x6e31dd08 // fmul v8.4s, v8.4s, v17.4s
-	FMOVQ F8, 64(R6)
+	FMOVQ F8, 64(R7)
 	WORD $0x4eabbd4a // addp v10.4s, v10.4s, v11.4s
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f90914a // fmul v10.4s, v10.4s, v16.s[0]
-	FMOVQ 80(R8), F17
+	FMOVQ 80(R9), F17
 	WORD $0x6e31dd4a // fmul v10.4s, v10.4s, v17.4s
-	FMOVQ F10, 80(R6)
+	FMOVQ F10, 80(R7)
 	WORD $0x4eadbd8c // addp v12.4s, v12.4s, v13.4s
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f90918c // fmul v12.4s, v12.4s, v16.s[0]
-	FMOVQ 96(R8), F17
+	FMOVQ 96(R9), F17
 	WORD $0x6e31dd8c // fmul v12.4s, v12.4s, v17.4s
-	FMOVQ F12, 96(R6)
+	FMOVQ F12, 96(R7)
 	WORD $0x4eafbdce // addp v14.4s, v14.4s, v15.4s
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9091ce // fmul v14.4s, v14.4s, v16.s[0]
-	FMOVQ 112(R8), F17
+	FMOVQ 112(R9), F17
 	WORD $0x6e31ddce // fmul v14.4s, v14.4s, v17.4s
-	FMOVQ F14, 112(R6)
+	FMOVQ F14, 112(R7)
 	RET
 
-// func mulI8N2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
-TEXT ·mulI8N2x4(SB), NOSPLIT, $0-104
+// func mulI8N2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
+TEXT ·mulI8N2x4(SB), NOSPLIT, $0-112
 	MOVD $numbers<>(SB), R25
 	MOVD a+0(FP), R0
 	MOVD lda+8(FP), R1
 	MOVD w+16(FP), R2
 	MOVD k+48(FP), R3
 	MOVD pf+80(FP), R4
-	ADD R1, R0, R5
-	ADD R2, R4, R6
+	MOVD pfs+88(FP), R5
+	ADD R1, R0, R6
+	ADD R2, R4, R7
 	WORD $0x4f000400 // movi v0.4s, #0x0
 	WORD $0x4f000401 // movi v1.4s, #0x0
 	WORD $0x4f000402 // movi v2.4s, #0x0
@@ -2266,7 +2275,7 @@ TEXT ·mulI8N2x4(SB), NOSPLIT, $0-104
 	BLT rest
 loop:
 	VLD1.P 16(R0), [V16.B16]
-	VLD1.P 16(R5), [V17.B16]
+	VLD1.P 16(R6), [V17.B16]
 	FMOVQ 0(R25), F18
 	WORD $0x6e321e10 // eor v16.16b, v16.16b, v18.16b
 	WORD $0x6e321e31 // eor v17.16b, v17.16b, v18.16b
@@ -2414,12 +2423,12 @@ loop:
 	WORD $0x4e606ae7 // sadalp v7.4s, v23.8h
 	WORD $0x4e606b0e // sadalp v14.4s, v24.8h
 	WORD $0x4e606b2f // sadalp v15.4s, v25.8h
-	PRFM 0(R6), PLDL1KEEP
-	PRFM 128(R6), PLDL1KEEP
-	PRFM 256(R6), PLDL1KEEP
-	PRFM 384(R6), PLDL1KEEP
-	ADD $512, R6, R6
+	PRFM 0(R7), PLDL1KEEP
+	PRFM 128(R7), PLDL1KEEP
+	PRFM 256(R7), PLDL1KEEP
+	PRFM 384(R7), PLDL1KEEP
 	ADD $512, R2, R2
+	ADD R5<<2, R7, R7
 	SUBS $4, R3, R3
 	BGE loop
 rest:
@@ -2427,7 +2436,7 @@ rest:
 	BEQ done
 one:
 	FMOVS.P 4(R0), F16
-	FMOVS.P 4(R5), F17
+	FMOVS.P 4(R6), F17
 	FMOVQ 0(R25), F18
 	WORD $0x6e321e10 // eor v16.16b, v16.16b, v18.16b
 	WORD $0x6e321e31 // eor v17.16b, v17.16b, v18.16b
@@ -2467,64 +2476,64 @@ one:
 	WORD $0x4e606ae7 // sadalp v7.4s, v23.8h
 	WORD $0x4e606b0e // sadalp v14.4s, v24.8h
 	WORD $0x4e606b2f // sadalp v15.4s, v25.8h
-	ADD $128, R6, R6
 	ADD $128, R2, R2
+	ADD R5<<0, R7, R7
 	SUBS $1, R3, R3
 	BNE one
 done:
-	MOVD c+32(FP), R7
-	MOVD ldc+40(FP), R8
-	MOVD sw+64(FP), R9
-	MOVD sa+72(FP), R10
-	FMOVS.P 4(R10), F16
+	MOVD c+32(FP), R8
+	MOVD ldc+40(FP), R9
+	MOVD sw+64(FP), R10
+	MOVD sa+72(FP), R11
+	FMOVS.P 4(R11), F16
 	WORD $0x4ea1bc00 // addp v0.4s, v0.4s, v1.4s
 	WORD $0x4e21d800 // scvtf v0.4s, v0.4s
 	WORD $0x4f909000 // fmul v0.4s, v0.4s, v16.s[0]
-	FMOVQ 0(R9), F18
+	FMOVQ 0(R10), F18
 	WORD $0x6e32dc00 // fmul v0.4s, v0.4s, v18.4s
-	FMOVQ F0, 0(R7)
+	FMOVQ F0, 0(R8)
 	WORD $0x4ea3bc42 // addp v2.4s, v2.4s, v3.4s
 	WORD $0x4e21d842 // scvtf v2.4s, v2.4s
 	WORD $0x4f909042 // fmul v2.4s, v2.4s, v16.s[0]
-	FMOVQ 16(R9), F18
+	FMOVQ 16(R10), F18
 	WORD $0x6e32dc42 // fmul v2.4s, v2.4s, v18.4s
-	FMOVQ F2, 16(R7)
+	FMOVQ F2, 16(R8)
 	WORD $0x4ea5bc84 // addp v4.4s, v4.4s, v5.4s
 	WORD $0x4e21d884 // scvtf v4.4s, v4.4s
 	WORD $0x4f909084 // fmul v4.4s, v4.4s, v16.s[0]
-	FMOVQ 32(R9), F18
+	FMOVQ 32(R10), F18
 	WORD $0x6e32dc84 // fmul v4.4s, v4.4s, v18.4s
-	FMOVQ F4, 32(R7)
+	FMOVQ F4, 32(R8)
 	WORD $0x4ea7bcc6 // addp v6.4s, v6.4s, v7.4s
 	WORD $0x4e21d8c6 // scvtf v6.4s, v6.4s
 	WORD $0x4f9090c6 // fmul v6.4s, v6.4s, v16.s[0]
-	FMOVQ 48(R9), F18
+	FMOVQ 48(R10), F18
 	WORD $0x6e32dcc6 // fmul v6.4s, v6.4s, v18.4s
-	FMOVQ F6, 48(R7)
-	ADD R8, R7, R7
-	FMOVS.P 4(R10), F16
+	FMOVQ F6, 48(R8)
+	ADD R9, R8, R8
+	FMOVS.P 4(R11), F16
 	WORD $0x4ea9bd08 // addp v8.4s, v8.4s, v9.4s
 	WORD $0x4e21d908 // scvtf v8.4s, v8.4s
 	WORD $0x4f909108 // fmul v8.4s, v8.4s, v16.s[0]
-	FMOVQ 0(R9), F18
+	FMOVQ 0(R10), F18
 	WORD $0x6e32dd08 // fmul v8.4s, v8.4s, v18.4s
-	FMOVQ F8, 0(R7)
+	FMOVQ F8, 0(R8)
 	WORD $0x4eabbd4a // addp v10.4s, v10.4s, v11.4s
 	WORD $0x4e21d94a // scvtf v10.4s, v10.4s
 	WORD $0x4f90914a // fmul v10.4s, v10.4s, v16.s[0]
-	FMOVQ 16(R9), F18
+	FMOVQ 16(R10), F18
 	WORD $0x6e32dd4a // fmul v10.4s, v10.4s, v18.4s
-	FMOVQ F10, 16(R7)
+	FMOVQ F10, 16(R8)
 	WORD $0x4eadbd8c // addp v12.4s, v12.4s, v13.4s
 	WORD $0x4e21d98c // scvtf v12.4s, v12.4s
 	WORD $0x4f90918c // fmul v12.4s, v12.4s, v16.s[0]
-	FMOVQ 32(R9), F18
+	FMOVQ 32(R10), F18
 	WORD $0x6e32dd8c // fmul v12.4s, v12.4s, v18.4s
-	FMOVQ F12, 32(R7)
+	FMOVQ F12, 32(R8)
 	WORD $0x4eafbdce // addp v14.4s, v14.4s, v15.4s
 	WORD $0x4e21d9ce // scvtf v14.4s, v14.4s
 	WORD $0x4f9091ce // fmul v14.4s, v14.4s, v16.s[0]
-	FMOVQ 48(R9), F18
+	FMOVQ 48(R10), F18
 	WORD $0x6e32ddce // fmul v14.4s, v14.4s, v18.4s
-	FMOVQ F14, 48(R7)
+	FMOVQ F14, 48(R8)
 	RET

@@ -7,194 +7,194 @@ package simd
 // mulI8Z1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z9x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z9x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z10x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z10x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z11x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z11x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z12x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z12x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z13x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z13x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z14x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z14x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z2x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z4x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z5x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Z6x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Z6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Y1x8 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Y1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Y1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Y1x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Y1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Y1x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Y2x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Y2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Y2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Y3x4 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Y3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Y3x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Y4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Y4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Y4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Y5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Y5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Y5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8Y6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8Y6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8Y6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ5x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ5x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ6x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ6x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ7x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ7x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WZ8x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WZ8x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WY1x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WY1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WY1x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WY2x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WY2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WY2x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WY3x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WY3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WY3x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8WY4x2 is a tile of matMul: see tile_amd64.go for the arguments.
 //
 //go:noescape
-func mulI8WY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8WY4x2(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)

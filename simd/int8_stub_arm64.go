@@ -7,44 +7,44 @@ package simd
 // mulI8D1x16 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8D1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8D1x16(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8D1x8 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8D1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8D1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8D2x8 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8D2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8D2x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8D3x8 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8D3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8D3x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8D4x4 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8D4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8D4x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8D5x4 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8D5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8D5x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8D6x4 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8D6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8D6x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8N1x8 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8N1x8(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // mulI8N2x4 is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.
 //
 //go:noescape
-func mulI8N2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+func mulI8N2x4(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)

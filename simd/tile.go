@@ -7,8 +7,9 @@ import "unsafe"
 // tileFunc is a micro-kernel: rows × panels sums over k steps. a is the first row of activations, lda
 // their stride; w the first panel at its first step, wstride the distance of the next panel; c the
 // first sum, ldc the stride of rows; all strides in bytes. With resume ≠ 0 the sums continue from c. pf is the
-// distance from w of the bytes to prefetch. Rows and panels are part of the function's name.
-type tileFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)
+// distance from w of the bytes to prefetch first, which move on by pfs each step. Rows and panels are part of the
+// function's name.
+type tileFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)
 
 // tiles are the micro-kernels of one weight type and instruction set.
 type tiles struct {
@@ -25,7 +26,7 @@ type tiles struct {
 }
 
 // keepFunc is a tileFunc that stores the widened weights at wide.
-type keepFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)
+type keepFunc func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)
 
 // product is one call of matMul for the tiles. Strides in bytes, k in steps.
 type product struct {
@@ -73,11 +74,11 @@ func (t *tiles) onePass(p *product, i, end int) int {
 		last := min(p.k, ahead/t.step)
 		k := p.k - last
 		if k > 0 {
-			callTile(f, p.a, p.lda, w, panel, c, p.ldc, k, 0, ahead)
+			callTile(f, p.a, p.lda, w, panel, c, p.ldc, k, 0, ahead, t.step)
 		}
-		callTile(f, unsafe.Add(p.a, k*t.xstep), p.lda, unsafe.Add(w, k*t.step), panel, c, p.ldc, last, k, (next-i)*panel-k*t.step)
+		callTile(f, unsafe.Add(p.a, k*t.xstep), p.lda, unsafe.Add(w, k*t.step), panel, c, p.ldc, last, k, (next-i)*panel-k*t.step, t.step)
 	} else {
-		t.panel(p.m, p.a, p.lda, w, c, p.ldc, p.k, 0, ahead)
+		t.panel(p.m, p.a, p.lda, w, c, p.ldc, p.k, 0, ahead, t.step)
 	}
 	p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, next*Panel)
 	return next
@@ -95,20 +96,20 @@ func (t *tiles) several(m int) (tileFunc, int) {
 }
 
 // panel runs the tile of one panel for m rows.
-func (t *tiles) panel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer, ldc, k, resume, pf int) {
+func (t *tiles) panel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer, ldc, k, resume, pf, pfs int) {
 	if f := t.one[m]; f != nil {
-		callTile(f, a, lda, w, 0, c, ldc, k, resume, pf)
+		callTile(f, a, lda, w, 0, c, ldc, k, resume, pf, pfs)
 		return
 	}
-	callTile(t.half[m], a, lda, w, 0, c, ldc, k, resume, pf)
-	callTile(t.half[m], a, lda, unsafe.Add(w, t.halfPanel()), 0, unsafe.Add(c, Panel/2*4), ldc, k, resume, 0)
+	callTile(t.half[m], a, lda, w, 0, c, ldc, k, resume, pf, pfs)
+	callTile(t.half[m], a, lda, unsafe.Add(w, t.halfPanel()), 0, unsafe.Add(c, Panel/2*4), ldc, k, resume, 0, 0)
 }
 
 // halfPanel is the distance of the second 16 columns in a step.
 func (t *tiles) halfPanel() int { return t.step / 2 }
 
 // blocks computes the panels for more rows than a tile has: blocks of k outside, then panels, then rows. The
-// first rows prefetch the next panel.
+// row blocks share the prefetching of the next panel evenly: memory is slower than the first of them would be.
 func (t *tiles) blocks(p *product, end int) {
 	nb := (p.m + t.rows - 1) / t.rows
 	var wide unsafe.Pointer
@@ -124,18 +125,22 @@ func (t *tiles) blocks(p *product, end int) {
 		for i := p.p0; i < end; i++ {
 			w := unsafe.Add(p.w, (i*p.k+k0)*t.step)
 			c := unsafe.Add(p.c, i*Panel*4)
+			next := p.k * t.step
+			if i+1 == end { // the first panel of the next block
+				next = (p.p0-i)*p.k*t.step + k*t.step
+			}
 			for b := range nb {
 				r0, r1 := b*p.m/nb, (b+1)*p.m/nb
 				ab, cb := unsafe.Add(a, r0*p.lda), unsafe.Add(c, r0*p.ldc)
+				pf := next + b*k*t.step/nb // this row block's part of the next panel
 				switch {
-				case wide == nil && b == 0:
-					t.panel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, p.k*t.step)
 				case wide == nil:
-					t.panel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, 0)
+					t.panel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, pf, per(t.step, nb))
 				case b == 0:
-					t.keepPanel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, p.k*t.step, wide)
+					t.keepPanel(r1-r0, ab, p.lda, w, cb, p.ldc, k, k0, pf, per(t.step, nb), wide)
 				default:
-					t.wide.panel(r1-r0, ab, p.lda, wide, cb, p.ldc, k*t.xstep/t.wide.xstep, k0, 0)
+					kw := k * t.xstep / t.wide.xstep
+					t.wide.panel(r1-r0, ab, p.lda, wide, cb, p.ldc, kw, k0, pf+int(uintptr(w)-uintptr(wide)), per(k*t.step, kw*nb))
 				}
 			}
 			if k0+k == p.k {
@@ -144,6 +149,9 @@ func (t *tiles) blocks(p *product, end int) {
 		}
 	}
 }
+
+// per is the part of n bytes or steps that each of parts prefetches, rounded up.
+func per(n, parts int) int { return (n + parts - 1) / parts }
 
 // blockSteps is the number of steps of which the widened weights fill a block.
 func (t *tiles) blockSteps() int {
@@ -154,11 +162,11 @@ func (t *tiles) blockSteps() int {
 }
 
 // keepPanel runs the tile of one panel for m rows and stores the widened weights.
-func (t *tiles) keepPanel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer, ldc, k, resume, pf int, wide unsafe.Pointer) {
+func (t *tiles) keepPanel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer, ldc, k, resume, pf, pfs int, wide unsafe.Pointer) {
 	f := t.keep[m]
-	callKeep(f, a, lda, w, 0, c, ldc, k, resume, pf, wide)
+	callKeep(f, a, lda, w, 0, c, ldc, k, resume, pf, pfs, wide)
 	if t.one[m] == nil { // the second half
-		callKeep(f, a, lda, unsafe.Add(w, t.halfPanel()), 0, unsafe.Add(c, Panel/2*4), ldc, k, resume, 0, unsafe.Add(wide, Panel/2*4))
+		callKeep(f, a, lda, unsafe.Add(w, t.halfPanel()), 0, unsafe.Add(c, Panel/2*4), ldc, k, resume, 0, 0, unsafe.Add(wide, Panel/2*4))
 	}
 }
 
@@ -176,7 +184,7 @@ func (t *tiles) lastPanel(p *product, i int) {
 	c := unsafe.Pointer(sums)
 	for r := 0; r < p.m; r += t.rows {
 		rows := min(t.rows, p.m-r)
-		t.panel(rows, unsafe.Add(p.a, r*p.lda), p.lda, w, c, Panel*4, p.k, 0, 0)
+		t.panel(rows, unsafe.Add(p.a, r*p.lda), p.lda, w, c, Panel*4, p.k, 0, 0, 0)
 		for j := range rows {
 			copy(p.dst[(r+j)*p.ldd+i*Panel:(r+j)*p.ldd+p.n], sums[j*Panel:])
 		}
@@ -188,11 +196,11 @@ func (t *tiles) lastPanel(p *product, i int) {
 // goroutine between tiles: the assembly has none.
 //
 //go:noinline
-func callTile(f tileFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf int) {
-	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, resume, pf)
+func callTile(f tileFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf, pfs int) {
+	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, resume, pf, pfs)
 }
 
 //go:noinline
-func callKeep(f keepFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf int, wide unsafe.Pointer) {
-	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, resume, pf, (*byte)(wide))
+func callKeep(f keepFunc, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k, resume, pf, pfs int, wide unsafe.Pointer) {
+	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, resume, pf, pfs, (*byte)(wide))
 }

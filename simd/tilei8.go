@@ -6,7 +6,7 @@ import "unsafe"
 
 // tileI8Func is a micro-kernel for int8: as tileFunc, with all of k at once. The sums start at comp and are
 // stored as (float32(sum)·sa)·sw. After k steps, tiles of several panels do klast more, which prefetch at pflast.
-type tileI8Func func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)
+type tileI8Func func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)
 
 // tilesI8 are the micro-kernels of int8 of one instruction set.
 type tilesI8 struct {
@@ -43,18 +43,15 @@ func (t *tilesI8) run(p *productI8) {
 			panel := p.k * stepI8
 			last := min(p.k, ahead/stepI8)
 			callTileI8(f, p.a, p.lda, unsafe.Add(p.w, i*panel), panel, unsafe.Add(p.c, i*Panel*4), p.ldc, p.k-last,
-				unsafe.Add(p.comp, i*Panel*4), unsafe.Add(p.sw, i*Panel*4), p.sa, ahead, last, (next-i)*panel-(p.k-last)*stepI8)
+				unsafe.Add(p.comp, i*Panel*4), unsafe.Add(p.sw, i*Panel*4), p.sa, ahead, stepI8, last, (next-i)*panel-(p.k-last)*stepI8)
 		} else {
 			for b := range nb {
 				r0, r1 := b*p.m/nb, (b+1)*p.m/nb
-				pf := 0
-				switch {
-				case nb == 1:
+				pf, pfs := p.k*stepI8+b*p.k*stepI8/nb, per(stepI8, nb) // this row block's part of the next panel
+				if nb == 1 {
 					pf = ahead
-				case b == 0:
-					pf = p.k * stepI8
 				}
-				t.panel(p, i, r0, r1, unsafe.Add(p.c, r0*p.ldc+i*Panel*4), p.ldc, pf)
+				t.panel(p, i, r0, r1, unsafe.Add(p.c, r0*p.ldc+i*Panel*4), p.ldc, pf, pfs)
 			}
 		}
 		p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, next*Panel)
@@ -77,17 +74,17 @@ func (t *tilesI8) several(m int) (tileI8Func, int) {
 }
 
 // panel computes panel i of rows [r0,r1) into c.
-func (t *tilesI8) panel(p *productI8, i, r0, r1 int, c unsafe.Pointer, ldc, pf int) {
+func (t *tilesI8) panel(p *productI8, i, r0, r1 int, c unsafe.Pointer, ldc, pf, pfs int) {
 	a, w := unsafe.Add(p.a, r0*p.lda), unsafe.Add(p.w, i*p.k*stepI8)
 	comp, sw, sa := unsafe.Add(p.comp, i*Panel*4), unsafe.Add(p.sw, i*Panel*4), unsafe.Add(p.sa, r0*4)
 	if f := t.one[r1-r0]; f != nil {
-		callTileI8(f, a, p.lda, w, 0, c, ldc, p.k, comp, sw, sa, pf, 0, 0)
+		callTileI8(f, a, p.lda, w, 0, c, ldc, p.k, comp, sw, sa, pf, pfs, 0, 0)
 		return
 	}
 	const h = Panel / 2 * 4
 	f := t.half[r1-r0]
-	callTileI8(f, a, p.lda, w, 0, c, ldc, p.k, comp, sw, sa, pf, 0, 0)
-	callTileI8(f, a, p.lda, unsafe.Add(w, stepI8/2), 0, unsafe.Add(c, h), ldc, p.k, unsafe.Add(comp, h), unsafe.Add(sw, h), sa, 0, 0, 0)
+	callTileI8(f, a, p.lda, w, 0, c, ldc, p.k, comp, sw, sa, pf, pfs, 0, 0)
+	callTileI8(f, a, p.lda, unsafe.Add(w, stepI8/2), 0, unsafe.Add(c, h), ldc, p.k, unsafe.Add(comp, h), unsafe.Add(sw, h), sa, 0, 0, 0, 0)
 }
 
 // lastPanel computes a panel of fewer than 32 columns beside dst and copies what belongs there.
@@ -96,7 +93,7 @@ func (t *tilesI8) lastPanel(p *productI8, i int) {
 	defer sumsScratch.put(sums)
 	for r := 0; r < p.m; r += t.rows {
 		rows := min(t.rows, p.m-r)
-		t.panel(p, i, r, r+rows, unsafe.Pointer(sums), Panel*4, 0)
+		t.panel(p, i, r, r+rows, unsafe.Pointer(sums), Panel*4, 0, 0)
 		for j := range rows {
 			copy(p.dst[(r+j)*p.ldd+i*Panel:(r+j)*p.ldd+p.n], sums[j*Panel:])
 		}
@@ -105,6 +102,6 @@ func (t *tilesI8) lastPanel(p *productI8, i int) {
 }
 
 //go:noinline
-func callTileI8(f tileI8Func, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k int, comp, sw, sa unsafe.Pointer, pf, klast, pflast int) {
-	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, (*byte)(comp), (*byte)(sw), (*byte)(sa), pf, klast, pflast)
+func callTileI8(f tileI8Func, a unsafe.Pointer, lda int, w unsafe.Pointer, wstride int, c unsafe.Pointer, ldc, k int, comp, sw, sa unsafe.Pointer, pf, pfs, klast, pflast int) {
+	f((*byte)(a), lda, (*byte)(w), wstride, (*byte)(c), ldc, k, (*byte)(comp), (*byte)(sw), (*byte)(sa), pf, pfs, klast, pflast)
 }

@@ -13,16 +13,17 @@ type emission struct {
 	w, pf panelPointers
 	spill GPVirtual // where keep stores the widened weights
 	k     GPVirtual
-	wReg  []int // registers for weights
-	bReg  []int // registers for broadcast activations
+	pfs   GPVirtual // how far pf moves in a step
+	wReg  []int     // registers for weights
+	bReg  []int     // registers for broadcast activations
 	nextB int
 	nextW int
 	mask  int // register with the mask of the high halves (bfs, Z)
 }
 
-const floatSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int)"
-const keepSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, wide *byte)"
-const int8Signature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int)"
+const floatSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int)"
+const keepSignature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int, wide *byte)"
+const int8Signature = "func(a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int)"
 
 // generate writes the tile's function.
 func (t tile) generate() {
@@ -51,7 +52,7 @@ func (t tile) generate() {
 			e.w.stride3, e.pf.stride3 = s3, s3
 		}
 	}
-	e.k = arg("k")
+	e.k, e.pfs = arg("k"), arg("pfs")
 	if t.keep {
 		e.spill = arg("wide")
 	}
@@ -149,7 +150,7 @@ const unroll = 4
 func (e *emission) loop() {
 	advance := func(steps int) {
 		ADDQ(I32(int32(steps*e.stepBytes())), e.w.base)
-		ADDQ(I32(int32(steps*e.stepBytes())), e.pf.base)
+		LEAQ(Mem{Base: e.pf.base, Index: e.pfs, Scale: uint8(steps)}, e.pf.base)
 		if e.keep {
 			ADDQ(I32(int32(steps*e.wideStep())), e.spill)
 		}

@@ -5,7 +5,7 @@ import "fmt"
 // The activations are unsigned with zero point 128; with their highest bit flipped they are the signed
 // differences from it, so that the sums start at zero and comp is not read.
 
-const tileI8Params = "a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, klast int, pflast int"
+const tileI8Params = "a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, comp *byte, sw *byte, sa *byte, pf int, pfs int, klast int, pflast int"
 
 // int8Tiles generates the products of bytes: with FEAT_DotProd (D), where an instruction adds four products to
 // each of four sums, and without (N), where products of 16 bits are added in pairs to two sums of 32 bits for
@@ -32,7 +32,7 @@ func (t tileI8) write(name string) {
 	text(name, tileI8Params, "", 0, "is a tile of matMulI8: see tilei8.go for the arguments. comp is not used.")
 	usePool()
 	a := []reg{arg("a")}
-	lda, w, k, pf := arg("lda"), arg("w"), arg("k"), arg("pf")
+	lda, w, k, pf, pfs := arg("lda"), arg("w"), arg("k"), arg("pf"), arg("pfs")
 	for i := 1; i < t.rows; i++ {
 		a = append(a, gp())
 		op("ADD %s, %s, %s", lda, a[i-1], a[i])
@@ -51,9 +51,10 @@ func (t tileI8) write(name string) {
 
 	const steps = 4 // 16 activations of a row are loaded at once
 	advance := func(n int) {
-		for _, p := range append(ahead, panels...) {
+		for _, p := range panels {
 			op("ADD $%d, %s, %s", n*128, p, p)
 		}
+		moveAhead(n, ahead, pfs)
 	}
 	if len(panels) > 1 {
 		label("again")

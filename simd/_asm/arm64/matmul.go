@@ -24,7 +24,7 @@ var (
 	weightsBF  = weights{"BF", 128, 2, 16, true}
 )
 
-const tileParams = "a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int"
+const tileParams = "a *byte, lda int, w *byte, wstride int, c *byte, ldc int, k int, resume int, pf int, pfs int"
 
 // floatTiles generates the products in float32. A tile of 6 × 16 has 24 multiply-adds for 4 loads or widenings
 // of weights; up to three rows take a whole panel, one row two, for enough independent sums.
@@ -61,7 +61,7 @@ func (t tile) write(keep bool) {
 	}
 	text(name, params, "", 0, doc)
 	a := []reg{arg("a")}
-	lda, wp, c, ldc, k, resume, pf := arg("lda"), arg("w"), arg("c"), arg("ldc"), arg("k"), arg("resume"), arg("pf")
+	lda, wp, c, ldc, k, resume, pf, pfs := arg("lda"), arg("w"), arg("c"), arg("ldc"), arg("k"), arg("resume"), arg("pf"), arg("pfs")
 	for i := 1; i < t.rows; i++ {
 		a = append(a, gp())
 		op("ADD %s, %s, %s", lda, a[i-1], a[i])
@@ -104,7 +104,7 @@ func (t tile) write(keep bool) {
 		t.step(s, panels, wide, keep)
 	}
 	t.prefetch(ahead, steps)
-	t.advance(steps, panels, ahead, wide, keep)
+	t.advance(steps, panels, ahead, pfs, wide, keep)
 	op("SUBS $%d, %s, %s", steps, k, k)
 	op("BGE loop")
 	label("rest")
@@ -119,7 +119,7 @@ func (t tile) write(keep bool) {
 		}
 	}
 	t.step(0, panels, wide, keep)
-	t.advance(1, panels, ahead, wide, keep)
+	t.advance(1, panels, ahead, pfs, wide, keep)
 	op("SUBS $1, %s, %s", k, k)
 	op("BNE one")
 
@@ -137,11 +137,12 @@ func (t tile) write(keep bool) {
 func (t tile) needsMask() bool { return t.weights.bf && len(t.temps()) >= 3 }
 func (t tile) mask() int       { return 31 }
 
-// advance moves the pointers of the weights.
-func (t tile) advance(steps int, panels, ahead []reg, wide reg, keep bool) {
-	for _, p := range append(ahead, panels...) {
+// advance moves the pointers of the weights and, by pfs a step, those ahead of them.
+func (t tile) advance(steps int, panels, ahead []reg, pfs, wide reg, keep bool) {
+	for _, p := range panels {
 		op("ADD $%d, %s, %s", steps*t.weights.step, p, p)
 	}
+	moveAhead(steps, ahead, pfs)
 	if keep {
 		op("ADD $%d, %s, %s", steps*t.weights.xstep*128, wide, wide)
 	}
@@ -155,6 +156,13 @@ func fetchers(panels []reg, pf reg) []reg {
 		op("ADD %s, %s, %s", p, pf, list[i])
 	}
 	return list
+}
+
+// moveAhead moves the pointers for prefetching by 1, 2 or 4 steps of pfs bytes.
+func moveAhead(steps int, ahead []reg, pfs reg) {
+	for _, p := range ahead {
+		op("ADD %s<<%d, %s, %s", pfs, steps/2, p, p)
+	}
 }
 
 // prefetch fetches the cache lines that hold the tile's columns of so many steps.
