@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -13,19 +14,23 @@ func BenchmarkCold(b *testing.B) {
 	const n, k, total = 4096, 1024, 256 << 20
 	const count16, count8 = total / (2 * n * k), total / (n * k)
 	w16, w8 := make([]uint16, total/2), make([]int8, total)
+	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range w16 {
-		w16[i] = 0x3c00
+		w16[i] = uint16(rng.Uint32())&0x83ff | 0x2c00 // ±1/16 to 1/8
 	}
 	for i := range w8 {
-		w8[i] = 1
+		w8[i] = int8(rng.Uint32())
 	}
 	plain := make([]byte, total)
 	for i := 0; i < total; i += 4096 {
 		plain[i] = 1
 	}
 	ldx, ld := k+16, n+16
-	x, dst := make([]float32, 256*ldx), make([]float32, 256*ld)
+	x, dst := randomFloats(rng, 256*ldx), make([]float32, 256*ld)
 	byte8, comp, scale := make([]uint8, 256*ldx), make([]int32, n), make([]float32, n)
+	for i := range byte8 {
+		byte8[i] = uint8(rng.Uint32())
+	}
 	benchEachSet(b, func(b *testing.B) {
 		for _, m := range []int{1, 2, 5, 8, 14, 16, 32, 64, 256} {
 			b.Run(fmt.Sprintf("f16/m=%d", m), func(b *testing.B) {

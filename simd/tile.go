@@ -55,7 +55,10 @@ func (t *tiles) run(p *product) {
 			i = t.onePass(p, i, full)
 		}
 	default:
-		t.blocks(p, full)
+		per := rowsPer(p.m, t.rows, min(t.blockSteps(), p.k)*t.xstep)
+		for r := 0; r < p.m; r += per {
+			t.blocks(p, r, min(r+per, p.m), full)
+		}
 	}
 	if full < p.p1 {
 		t.lastPanel(p, full)
@@ -108,10 +111,22 @@ func (t *tiles) panel(m int, a unsafe.Pointer, lda int, w, c unsafe.Pointer, ldc
 // halfPanel is the distance of the second 16 columns in a step.
 func (t *tiles) halfPanel() int { return t.step / 2 }
 
-// blocks computes the panels for more rows than a tile has: blocks of k outside, then panels, then rows. The
-// row blocks share the prefetching of the next panel evenly: memory is slower than the first of them would be.
-func (t *tiles) blocks(p *product, end int) {
-	nb := (p.m + t.rows - 1) / t.rows
+// cached is the bytes of activations that stay in the second cache while panels pass.
+const cached = 768 << 10
+
+// rowsPer is the number of rows of m to pass all panels before the next rows do: as many as stay in the cache, a
+// multiple of a tile's rows. size is the bytes of a row that a panel meets.
+func rowsPer(m, rows, size int) int {
+	blocks := (m + rows - 1) / rows
+	parts := per(m*size, cached)
+	return per(blocks, parts) * rows
+}
+
+// blocks computes the panels for rows [m0,m1), more than a tile has: blocks of k outside, then panels, then
+// rows. The row blocks share the prefetching of the next panel evenly: memory is slower than the first of them
+// would be.
+func (t *tiles) blocks(p *product, m0, m1, end int) {
+	nb := (m1 - m0 + t.rows - 1) / t.rows
 	var wide unsafe.Pointer
 	if t.wide != nil {
 		buffer := wideScratch.get()
@@ -130,7 +145,7 @@ func (t *tiles) blocks(p *product, end int) {
 				next = (p.p0-i)*p.k*t.step + k*t.step
 			}
 			for b := range nb {
-				r0, r1 := b*p.m/nb, (b+1)*p.m/nb
+				r0, r1 := m0+b*(m1-m0)/nb, m0+(b+1)*(m1-m0)/nb
 				ab, cb := unsafe.Add(a, r0*p.lda), unsafe.Add(c, r0*p.ldc)
 				pf := next + b*k*t.step/nb // this row block's part of the next panel
 				switch {
@@ -144,13 +159,13 @@ func (t *tiles) blocks(p *product, end int) {
 				}
 			}
 			if k0+k == p.k {
-				p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, (i+1)*Panel)
+				p.e.apply(p.dst, p.ldd, m0, m1, i*Panel, (i+1)*Panel)
 			}
 		}
 	}
 }
 
-// per is the part of n bytes or steps that each of parts prefetches, rounded up.
+// per is n divided among parts, rounded up.
 func per(n, parts int) int { return (n + parts - 1) / parts }
 
 // blockSteps is the number of steps of which the widened weights fill a block.

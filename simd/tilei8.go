@@ -35,10 +35,22 @@ type productI8 struct {
 
 func (t *tilesI8) run(p *productI8) {
 	full := min(p.p1, p.n/Panel)
-	nb := (p.m + t.rows - 1) / t.rows
-	for i := p.p0; i < full; {
+	per := rowsPer(p.m, t.rows, 4*p.k)
+	for r := 0; r < p.m; r += per {
+		t.blocks(p, r, min(r+per, p.m), full)
+	}
+	if full < p.p1 {
+		t.lastPanel(p, full)
+	}
+}
+
+// blocks computes the whole panels for rows [m0,m1). Several row blocks share the prefetching of the next panel
+// evenly.
+func (t *tilesI8) blocks(p *productI8, m0, m1, end int) {
+	nb := (m1 - m0 + t.rows - 1) / t.rows
+	for i := p.p0; i < end; {
 		next := i + 1
-		if f, n := t.several(p.m); f != nil && i+n <= full {
+		if f, n := t.several(p.m); f != nil && i+n <= end {
 			next = i + n
 			panel := p.k * stepI8
 			last := min(p.k, ahead/stepI8)
@@ -46,19 +58,16 @@ func (t *tilesI8) run(p *productI8) {
 				unsafe.Add(p.comp, i*Panel*4), unsafe.Add(p.sw, i*Panel*4), p.sa, ahead, stepI8, last, (next-i)*panel-(p.k-last)*stepI8)
 		} else {
 			for b := range nb {
-				r0, r1 := b*p.m/nb, (b+1)*p.m/nb
-				pf, pfs := p.k*stepI8+b*p.k*stepI8/nb, per(stepI8, nb) // this row block's part of the next panel
-				if nb == 1 {
-					pf = ahead
+				r0, r1 := m0+b*(m1-m0)/nb, m0+(b+1)*(m1-m0)/nb
+				pf := ahead
+				if nb > 1 { // this row block's part of the next panel
+					pf = p.k*stepI8 + b*p.k*stepI8/nb
 				}
-				t.panel(p, i, r0, r1, unsafe.Add(p.c, r0*p.ldc+i*Panel*4), p.ldc, pf, pfs)
+				t.panel(p, i, r0, r1, unsafe.Add(p.c, r0*p.ldc+i*Panel*4), p.ldc, pf, per(stepI8, nb))
 			}
 		}
-		p.e.apply(p.dst, p.ldd, 0, p.m, i*Panel, next*Panel)
+		p.e.apply(p.dst, p.ldd, m0, m1, i*Panel, next*Panel)
 		i = next
-	}
-	if full < p.p1 {
-		t.lastPanel(p, full)
 	}
 }
 
