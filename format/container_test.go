@@ -316,6 +316,53 @@ func TestUsualGuess(t *testing.T) {
 	}
 }
 
+// TestSetProvenance: what comes last is written, without moving anything if it
+// is as long.
+func TestSetProvenance(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.msz")
+	for _, sum := range []string{strings.Repeat("a5", 32), ""} {
+		w, err := Create(path, smallHeader())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range w.dir.header.Config.TensorSpecs() {
+			if err := w.AddTensor(s.Name, F16, s.Shape, bytes.NewReader(make([]byte, 2*s.Elements()))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := smallHeader().Provenance
+		want.SHA256 = sum
+		if err := w.SetProvenance(want); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := align(preambleSize + int64(w.dir.headerLength)); sum != "" && got != w.dataStart {
+			t.Errorf("data starts at %d, the guess was %d", got, w.dataStart)
+		}
+		if err := w.SetProvenance(want); err == nil {
+			t.Error("set after Close")
+		}
+		r, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Header().Provenance; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		r.Close()
+	}
+	w, err := Create(path, smallHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	if err := w.SetProvenance(Provenance{SHA256: "xyz"}); err == nil || !strings.Contains(err.Error(), "64 lower-case") {
+		t.Errorf("a bad sum: %v", err)
+	}
+}
+
 func TestWriterErrors(t *testing.T) {
 	zeros := func(n int) io.Reader { return bytes.NewReader(make([]byte, n)) }
 	for _, c := range []struct {

@@ -3,6 +3,7 @@ package format
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"memsizer/simd"
 )
@@ -79,13 +80,33 @@ func AppendFloats(dst []byte, dtype DType, src []float32) []byte {
 
 func appendHalves(dst []byte, src []float32, convert func([]uint16, []float32)) []byte {
 	var halves [conversionChunk]uint16
+	at := len(dst)
+	dst = slices.Grow(dst, 2*len(src))[:at+2*len(src)]
 	for len(src) > 0 {
 		n := min(len(src), len(halves))
 		convert(halves[:n], src[:n])
-		for _, h := range halves[:n] {
-			dst = binary.LittleEndian.AppendUint16(dst, h)
+		out := dst[at:][:2*n]
+		for i, h := range halves[:n] {
+			binary.LittleEndian.PutUint16(out[2*i:], h)
 		}
-		src = src[n:]
+		at, src = at+2*n, src[n:]
 	}
 	return dst
+}
+
+// FirstBeyond is the index of the first element of v that is NaN or larger than
+// limit in magnitude; −1 if there is none.
+func FirstBeyond(v []float32, limit float32) int {
+	for at := 0; at < len(v); at += conversionChunk {
+		part := v[at:min(at+conversionChunk, len(v))]
+		if simd.MaxAbs(part) <= limit {
+			continue
+		}
+		for i, x := range part {
+			if !(x <= limit && x >= -limit) {
+				return at + i
+			}
+		}
+	}
+	return -1
 }

@@ -104,3 +104,29 @@ func TestFloat32sBounds(t *testing.T) {
 	}()
 	x.Float32s(make([]float32, 2), 1)
 }
+
+func TestFirstBeyond(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, n := range []int{0, 1, 5, 31, 4096, 4097, 10000} {
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(i%7) - 3
+		}
+		if got := FirstBeyond(v, 3); got != -1 {
+			t.Errorf("%d small values: %d, want -1", n, got)
+		}
+		for _, at := range []int{0, n / 2, n - 1} {
+			for _, bad := range []float32{nan, inf, -inf, 3.5, -3.5} {
+				if n == 0 {
+					continue
+				}
+				old := v[at]
+				v[at] = bad
+				if got := FirstBeyond(v, 3); got != at {
+					t.Errorf("%v at %d of %d: %d", bad, at, n, got)
+				}
+				v[at] = old
+			}
+		}
+	}
+}

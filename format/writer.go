@@ -84,6 +84,23 @@ func newWriter(path string, out output, h Header, opts ...WriteOption) (*Writer,
 	return w, nil
 }
 
+// SetProvenance replaces what the header says of where the model comes from. It
+// may be called until Close, for what is known only then, such as digests; with
+// the lengths as they were at Create, nothing has to be moved for it.
+func (w *Writer) SetProvenance(p Provenance) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.done:
+		return errors.New("format: Writer is closed")
+	}
+	if err := p.validate(); err != nil {
+		return w.fail("", fmt.Errorf("provenance: %w", err))
+	}
+	w.dir.header.Provenance = p
+	return nil
+}
+
 // fail keeps the first error.
 func (w *Writer) fail(name string, err error) error {
 	if err != nil && w.err == nil {

@@ -48,11 +48,7 @@ func QuantizeRows(dst []uint8, ldd int, scale []float32, x []float32, ldx, m, k 
 }
 
 func quantizeRowGeneric(dst []uint8, x []float32) float32 {
-	peak := uint32(0) // as bits: a NaN is larger than Inf
-	for _, v := range x {
-		peak = max(peak, math.Float32bits(v)&0x7fffffff)
-	}
-	a := math.Float32frombits(peak)
+	a := maxAbsGeneric(x)
 	quantizeBy(dst, x, 127/a)
 	return a / 127
 }

@@ -36,6 +36,7 @@ type kernels struct {
 	axpy      func(dst []float32, a float32, x []float32)
 	dot       func(x, y []float32) float32
 	max       func(x []float32) float32
+	maxAbs    func(x []float32) float32
 	relu      func(dst, x []float32)
 	exp       func(dst, x []float32)
 	gelu      func(dst, x []float32)

@@ -21,6 +21,7 @@ var generic = kernels{
 	axpy:           axpyGeneric,
 	dot:            dotGeneric,
 	max:            maxGeneric,
+	maxAbs:         maxAbsGeneric,
 	relu:           reluGeneric,
 	exp:            expGeneric,
 	gelu:           geluGeneric,

@@ -31,6 +31,17 @@ func Dot(x, y []float32) float32 {
 // has is not defined.
 func Max(x []float32) float32 { return active.max(x) }
 
+// MaxAbs returns the largest |x[i]|, NaN if any element is NaN, 0 for none.
+func MaxAbs(x []float32) float32 { return active.maxAbs(x) }
+
+func maxAbsGeneric(x []float32) float32 {
+	peak := uint32(0) // as bits: a NaN is larger than Inf
+	for _, v := range x {
+		peak = max(peak, math.Float32bits(v)&0x7fffffff)
+	}
+	return math.Float32frombits(peak)
+}
+
 func checkSame(name string, a, b, c int) {
 	if a != b || a != c {
 		panic("simd: " + name + ": lengths differ")

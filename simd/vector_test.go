@@ -171,6 +171,9 @@ func TestBinary(t *testing.T) {
 			if got, want := Max(a), maxGeneric(a); got != want {
 				t.Fatalf("Max of %d: got %g, want %g", n, got, want)
 			}
+			if got, want := MaxAbs(a), maxAbsGeneric(a); math.Float32bits(got) != math.Float32bits(want) {
+				t.Fatalf("MaxAbs of %d: got %g, want %g", n, got, want)
+			}
 		}
 		long := randomFloats(rng, 3000)
 		sum := 0.0

@@ -65,6 +65,12 @@ func (v *vectorKernels) use(k *kernels) {
 		}
 		return v.max(&x[0], len(x))
 	}
+	k.maxAbs = func(x []float32) float32 {
+		if len(x) == 0 {
+			return 0
+		}
+		return math.Float32frombits(v.maxBits(&x[0], len(x)))
+	}
 	k.layerNorm = func(dst, x, gamma, beta []float32, eps float32) {
 		v.layerNorm(&dst[0], &x[0], &gamma[0], &beta[0], len(dst), float32(len(dst)), eps)
 	}

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -175,26 +172,25 @@ func isMSZ(path string) (bool, error) {
 
 // write makes the file and returns its size. Nothing is left after an error.
 func (v *conversion) write(ctx context.Context, s *source, policy policy) (int64, error) {
+	sums := digestAll(ctx, s.files)
+	defer sums.stop()
 	h := s.header(policy)
-	for _, path := range s.files {
-		sum, err := digest(ctx, path)
-		if err != nil {
-			return 0, err
-		}
-		name := strings.ToValidUTF8(filepath.Base(path), "\ufffd")
-		if len(s.files) == 1 {
-			h.Provenance.Source, h.Provenance.SHA256 = name, sum
-		} else {
-			h.Provenance.Sources = append(h.Provenance.Sources, format.SourceFile{Name: name, SHA256: sum})
-		}
-	}
+	h.Provenance = withFiles(h.Provenance, s.files, nil)
 	var opts []format.WriteOption
 	if v.compress {
 		opts = append(opts, format.CompressTensors())
 	}
 	bar := v.progress(s)
 	defer bar.done()
-	if err := s.writeTo(ctx, v.output, h, policy, bar, opts...); err != nil {
+	err := s.writeTo(ctx, v.output, h, policy, bar, func(w *format.Writer) error {
+		bar.show("SHA-256 of the input")
+		got, err := sums.wait()
+		if err != nil {
+			return err
+		}
+		return w.SetProvenance(withFiles(h.Provenance, s.files, got))
+	}, opts...)
+	if err != nil {
 		return 0, err
 	}
 	fi, err := os.Stat(v.output)
@@ -202,31 +198,4 @@ func (v *conversion) write(ctx context.Context, s *source, policy policy) (int64
 		return 0, err
 	}
 	return fi.Size(), nil
-}
-
-// digest is the SHA-256 of a file in hexadecimal.
-func digest(ctx context.Context, path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.CopyBuffer(h, contextReader{ctx, f}, make([]byte, 1<<20)); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// contextReader stops when the context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

@@ -124,10 +124,8 @@ func floatEncoder(d format.DType) encoder {
 		limit = maxBF16
 	}
 	return func(dst []byte, chunk []float32, first int64) ([]byte, error) {
-		for i, v := range chunk {
-			if !(v <= limit && v >= -limit) {
-				return nil, &rangeError{d, first + int64(i), v, limit}
-			}
+		if i := format.FirstBeyond(chunk, limit); i >= 0 {
+			return nil, &rangeError{d, first + int64(i), chunk[i], limit}
 		}
 		return format.AppendFloats(slices.Grow(dst, len(chunk)*d.Size()), d, chunk), nil
 	}

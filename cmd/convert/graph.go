@@ -125,7 +125,7 @@ func (v *conversion) checkSource(ctx context.Context, s *source) error {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "check.msz")
 	f32 := policy{"f32", format.F32, format.F32}
-	if err := s.writeTo(ctx, path, s.header(f32), f32, nil); err != nil {
+	if err := s.writeTo(ctx, path, s.header(f32), f32, nil, nil); err != nil {
 		return err
 	}
 	m, err := runtime.Open(path)

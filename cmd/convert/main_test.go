@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +42,26 @@ func tiny(t *testing.T, flags ...string) string {
 	path := filepath.Join(t.TempDir(), "tiny.msz")
 	must(t, append([]string{"synth", "-o", path, "--preset", "tiny"}, flags...)...)
 	return path
+}
+
+// TestDigest: the provenance holds the SHA-256 of the checkpoint.
+func TestDigest(t *testing.T) {
+	in := filepath.Join("..", "..", "testdata", "multi30k-en-de", "checkpoint_best.pt")
+	data, err := os.ReadFile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "m.msz")
+	must(t, "-o", out, "--tokenizer", "none", "--bpe", "none", in)
+	r, err := format.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	p := r.Header().Provenance
+	if want := fmt.Sprintf("%x", sha256.Sum256(data)); p.SHA256 != want || p.Source != "checkpoint_best.pt" {
+		t.Errorf("source %q, SHA-256 %s, want %s", p.Source, p.SHA256, want)
+	}
 }
 
 func TestUsageErrors(t *testing.T) {

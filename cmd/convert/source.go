@@ -67,8 +67,9 @@ func (s *source) header(policy policy) format.Header {
 	}
 }
 
-// writeTo writes everything to a .msz file. Nothing is left after an error.
-func (s *source) writeTo(ctx context.Context, path string, h format.Header, policy policy, bar *bar, opts ...format.WriteOption) error {
+// writeTo writes everything to a .msz file; last, if not nil, is called before
+// it is closed. Nothing is left after an error.
+func (s *source) writeTo(ctx context.Context, path string, h format.Header, policy policy, bar *bar, last func(*format.Writer) error, opts ...format.WriteOption) error {
 	w, err := format.Create(path, h, append(opts, format.ExpectDTypes(policy.dtype))...)
 	if err != nil {
 		return err
@@ -88,6 +89,11 @@ func (s *source) writeTo(ctx context.Context, path string, h format.Header, poli
 	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if last != nil {
+		if err := last(w); err != nil {
+			return err
+		}
 	}
 	return w.Close()
 }

@@ -82,17 +82,8 @@ func (t *Tensor) Read(fn func(chunk []float32) error) error {
 // firstBad is the index of the first NaN, infinity or, if limit is not 0,
 // magnitude beyond it; −1 if there is none.
 func firstBad(v []float32, limit float32) int {
-	const magnitude, infinity = 1<<31 - 1, 0x7f800000
-	// As integers the bits of magnitudes are in the order of the values, with
-	// infinity and NaNs on top.
-	top := uint32(infinity)
-	if limit > 0 {
-		top = math.Float32bits(limit) + 1
+	if limit == 0 {
+		limit = math.MaxFloat32
 	}
-	for i, x := range v {
-		if math.Float32bits(x)&magnitude >= top {
-			return i
-		}
-	}
-	return -1
+	return format.FirstBeyond(v, limit)
 }
