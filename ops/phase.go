@@ -56,6 +56,7 @@ type ProductTime struct {
 	Bytes int           // of the packed weights
 	Calls int64         // products computed
 	Time  time.Duration // of all calls together
+	Least time.Duration // of the fastest call
 }
 
 // Profile makes the CPU add its time to p from now on, or to nothing if p is
@@ -122,6 +123,9 @@ func (p *Profile) product(key Product, bytes int, start time.Time) {
 		}
 		t = &ProductTime{Product: key, Bytes: bytes}
 		p.products[key] = t
+	}
+	if t.Calls == 0 || d < t.Least {
+		t.Least = d
 	}
 	t.Calls++
 	t.Time += d

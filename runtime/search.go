@@ -90,6 +90,12 @@ func (s *search) reset(m *Model, o *Options, n int, prefix []int32, base int32) 
 	s.candidates = s.candidates[:0]
 }
 
+// shorten lowers the limit to n tokens before eos.
+func (s *search) shorten(n int) {
+	s.maxLen = min(s.maxLen, n)
+	s.minLen = min(s.minLen, n)
+}
+
 // lastToken is what row i reads in the next step.
 func (s *search) lastToken(i int) int32 {
 	if t := s.live[i].tokens; len(t) > 0 {

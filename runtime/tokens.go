@@ -1,6 +1,9 @@
 package runtime
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // TranslateTokens translates one sentence given as token ids: src with eos,
 // and a prefix that every hypothesis begins with (nil for none). line stands
@@ -11,6 +14,19 @@ func (t *Translator) TranslateTokens(ctx context.Context, line int, src, prefix 
 		return nil, err
 	}
 	return t.search(&job{ctx: ctx, src: src, prefix: prefix, length: len(src), line: line})
+}
+
+// TranslateAtMost is [Translator.TranslateTokens] without a prefix and with a
+// length limit of the sentence's own: at most n tokens (n ≥ 1, eos counted),
+// and no more than the options allow.
+func (t *Translator) TranslateAtMost(ctx context.Context, line int, src []int32, n int) ([]Hypothesis, error) {
+	if err := t.m.checkTokens(src, []int32{t.m.header.Config.Start()}); err != nil {
+		return nil, err
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("runtime: a limit of %d tokens, want 1 or more", n)
+	}
+	return t.search(&job{ctx: ctx, src: src, length: len(src), limit: n, line: line})
 }
 
 // search runs one job to its end.

@@ -12,6 +12,7 @@ type job struct {
 	src    []int32 // with eos; nil for a language model
 	prefix []int32 // forced first target tokens
 	length int     // S of the length limit
+	limit  int     // of tokens with eos, if not 0
 	line   int     // identifies the sentence to a sampler
 	hyps   []Hypothesis
 	err    error
@@ -201,6 +202,9 @@ func (w *worker) admit() {
 		var base int32
 		base, w.rows = pop(w.rows)
 		s.reset(w.m, w.o, s.job.length, s.job.prefix, base)
+		if n := s.job.limit; n > 0 {
+			s.shorten(n - 1)
+		}
 		if w.o.Sampling {
 			s.rng = newSampler(w.o.Seed, s.job.line)
 		}

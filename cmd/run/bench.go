@@ -15,20 +15,24 @@ import (
 
 // benchOptions are the flags of run bench.
 type benchOptions struct {
-	models   []string
-	threads  []int
-	beams    []int
-	batches  []int
-	length   int
-	time     time.Duration
-	passes   int
-	seed     uint64
-	noLimits bool
-	products bool
-	lengths  []int
-	points   bool
-	json     bool
-	quiet    bool
+	models    []string
+	threads   []int
+	beams     []int
+	batches   []int
+	length    int
+	time      time.Duration
+	passes    int
+	seed      uint64
+	noLimits  bool
+	products  bool
+	lengths   []int
+	points    bool
+	batching  bool
+	rows      []int
+	sentences int
+	input     string
+	json      bool
+	quiet     bool
 }
 
 func newBenchCommand(env environment) *cobra.Command {
@@ -44,15 +48,23 @@ exactly as many tokens; a language model generates as many from nothing.
 A batch is the sentences given at once, shared by the threads. "roof" compares with
 the least time in which this machine could read the weights, or multiply by them,
 summed over the matrix products; what else a step does counts against the model.
+"best" is what the products alone reach, each as fast as its fastest call: on a
+machine that others share, it tells the kernels from their neighbours.
 Each figure is a median of passes after a warm-up. The limits are measured before
 and after: where they differ, or other processes ran, the figures are too low.
 
 With --lengths: the speed of a language model's single sequence at these lengths
 and the memory it takes. What comes before is made up, not generated.
 
+With --batching: a translation model's speed when the rows of finished sentences
+are refilled, as translate does, and with fixed batches: the sentences sorted by
+length, each batch decoded until its last sentence is finished (without padding,
+and finished sentences leave the batch).
+
 "convert synth" writes models of the paper's sizes with random weights.`,
 		Example: `  convert synth -o mt.msz --preset mt && run bench -m mt.msz
   run bench -m mt.msz --threads 1 --batch 1,64 --beam 1 --products
+  run bench --batching -m mt.msz --beam 5 --rows 8,40,160,320
   run bench --lengths -m lm.msz -m lm-softmax.msz --json > lengths.json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -79,6 +91,10 @@ func (o *benchOptions) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.products, "products", false, "list the decoder's matrix products by shape, those of 1 % or more of its time")
 	f.IntSliceVar(&o.lengths, "lengths", nil, "speed and memory of one sequence at these lengths instead; by default 64 to 65,536")
 	f.Lookup("lengths").NoOptDefVal = "64,256,1024,4096,16384,65536"
+	f.BoolVar(&o.batching, "batching", false, "compare refilling the rows of finished sentences with fixed batches of the same width")
+	f.IntSliceVar(&o.rows, "rows", []int{8, 40, 160, 320}, "with --batching: decoder rows (sentences times beam) of each thread")
+	f.IntVar(&o.sentences, "sentences", 512, "with --batching: how many")
+	f.StringVar(&o.input, "input", "", "with --batching: `file` with a sentence per line, instead of made up ones")
 	f.BoolVar(&o.points, "points", false, "measure the points that stdin names, a line of threads, beam and batch each, and answer with a line of JSON each")
 	f.BoolVar(&o.json, "json", false, "write JSON")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
@@ -99,8 +115,10 @@ func (o *benchOptions) check() error {
 		return withHint(fail("no model given"), "run bench -m MODEL.msz; convert synth writes one")
 	case len(o.models) > 1 && o.lengths == nil:
 		return fail("%d models, want one, or --lengths", len(o.models))
-	case o.points && o.lengths != nil:
-		return fail("--points and --lengths exclude each other")
+	case o.points && o.lengths != nil, o.batching && (o.points || o.lengths != nil):
+		return fail("--points, --lengths and --batching exclude each other")
+	case o.sentences < 1 || o.sentences > 1<<24:
+		return fail("--sentences is %d, want 1 to 16777216", o.sentences)
 	case o.length < 2 || o.length > 1<<16:
 		return fail("--length is %d, want 2 to 65536", o.length)
 	case o.passes < 0:
@@ -112,7 +130,7 @@ func (o *benchOptions) check() error {
 	}
 	for _, err := range []error{
 		within("threads", o.threads, 1, 1<<12), within("beam", o.beams, 1, 1<<12),
-		within("batch", o.batches, 1, 1<<16), within("lengths", o.lengths, 1, 1<<30),
+		within("batch", o.batches, 1, 1<<16), within("lengths", o.lengths, 1, 1<<30), within("rows", o.rows, 1, 1<<16),
 	} {
 		if err != nil {
 			return err
@@ -123,12 +141,13 @@ func (o *benchOptions) check() error {
 
 // benchReport is everything that a run found, and its JSON form.
 type benchReport struct {
-	Machine *benchMachine  `json:"machine"`
-	Model   *benchModel    `json:"model,omitempty"`
-	Limits  []*benchLimit  `json:"limits,omitempty"`
-	Text    *benchText     `json:"text,omitempty"`
-	Points  []*benchPoint  `json:"points,omitempty"`
-	Lengths []*benchLength `json:"lengths,omitempty"`
+	Machine  *benchMachine    `json:"machine"`
+	Model    *benchModel      `json:"model,omitempty"`
+	Limits   []*benchLimit    `json:"limits,omitempty"`
+	Text     *benchText       `json:"text,omitempty"`
+	Points   []*benchPoint    `json:"points,omitempty"`
+	Lengths  []*benchLength   `json:"lengths,omitempty"`
+	Batching []*benchBatching `json:"batching,omitempty"`
 }
 
 func (o *benchOptions) run(ctx context.Context, env environment) error {
@@ -159,9 +178,12 @@ func (o *benchOptions) run(ctx context.Context, env environment) error {
 			fmt.Fprintf(env.err, "run: "+format+"\n", args...)
 		}
 	}
-	if o.lengths != nil {
+	switch {
+	case o.lengths != nil:
 		err = o.measureLengths(ctx, r, say)
-	} else {
+	case o.batching:
+		err = o.measureBatching(ctx, r, say)
+	default:
 		err = o.measureModel(ctx, r, say)
 	}
 	if err != nil {

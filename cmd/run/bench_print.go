@@ -13,8 +13,11 @@ import (
 func (r *benchReport) print(w io.Writer, products bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	if m := r.Model; m != nil {
-		fmt.Fprintf(w, "model    %s: %s, %d parameters, decoder attention %s; a decoder step reads %s\n",
-			m.name(), m.DType, m.Parameters, m.SelfKind, megabytes(m.StepBytes))
+		fmt.Fprintf(w, "model    %s: %s, %d parameters, decoder attention %s", m.name(), m.DType, m.Parameters, m.SelfKind)
+		if m.StepBytes > 0 {
+			fmt.Fprintf(w, "; a decoder step reads %s", megabytes(m.StepBytes))
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "machine  %s\nload     %s\n", r.Machine.line(), r.Machine.loadLine())
 	if x := r.Text; x != nil {
@@ -34,6 +37,9 @@ func (r *benchReport) print(w io.Writer, products bool) error {
 	}
 	if len(r.Lengths) > 0 {
 		r.printLengths(w)
+	}
+	if len(r.Batching) > 0 {
+		r.printBatching(w)
 	}
 	return nil
 }
@@ -62,19 +68,19 @@ func (r *benchReport) printLimits(t *tabwriter.Writer) {
 // printPoints writes a row per point; the shares are of the decoder's time.
 func (r *benchReport) printPoints(t *tabwriter.Writer) {
 	encoder := r.Points[0].Encoder != nil
-	fmt.Fprint(t, "\nthreads\tbeam\tbatch\ttokens/s\t±\tdecoder\troof\t")
+	fmt.Fprint(t, "\nthreads\tbeam\tbatch\ttokens/s\t±\tdecoder\troof\tbest\t")
 	if encoder {
-		fmt.Fprint(t, "encoder\troof\t")
+		fmt.Fprint(t, "encoder\troof\tbest\t")
 	}
 	for i := range ops.Phases {
 		fmt.Fprintf(t, "%s\t", ops.Phase((i+1)%ops.Phases)) // "other" last
 	}
 	fmt.Fprint(t, "rows\tcores\t\n")
 	for _, p := range r.Points {
-		fmt.Fprintf(t, "%d\t%d\t%d\t%.1f\t%.0f%%\t%.1f\t%s\t", p.Threads, p.Beam, p.Batch, p.TokensPerSecond,
-			50*(p.Most-p.Least)/p.TokensPerSecond, p.Decoder.TokensPerSecond, percent(p.Decoder.Reached))
+		fmt.Fprintf(t, "%d\t%d\t%d\t%.1f\t%.0f%%\t%.1f\t%s\t%s\t", p.Threads, p.Beam, p.Batch, p.TokensPerSecond,
+			50*(p.Most-p.Least)/p.TokensPerSecond, p.Decoder.TokensPerSecond, percent(p.Decoder.Reached), percent(p.Decoder.Best))
 		if p.Encoder != nil {
-			fmt.Fprintf(t, "%.0f\t%s\t", p.Encoder.TokensPerSecond, percent(p.Encoder.Reached))
+			fmt.Fprintf(t, "%.0f\t%s\t%s\t", p.Encoder.TokensPerSecond, percent(p.Encoder.Reached), percent(p.Encoder.Best))
 		}
 		for i := range ops.Phases {
 			phase := ops.Phase((i + 1) % ops.Phases)
@@ -97,13 +103,13 @@ func (r *benchReport) printProducts(w io.Writer) {
 	for _, p := range r.Points {
 		fmt.Fprintf(w, "\nproducts of the decoder, %d threads, beam %d, batch %d\n", p.Threads, p.Beam, p.Batch)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprint(t, "phase\trows\tout\tin\tweights\tcalls\ttime\tGFLOP/s\tGB/s\troof\t\n")
+		fmt.Fprint(t, "phase\trows\tout\tin\tweights\tcalls\ttime\tGFLOP/s\tGB/s\troof\tbest\t\n")
 		for _, x := range p.Decoder.Products {
 			if x.Seconds < 0.01*p.Decoder.Seconds { // JSON has them all
 				continue
 			}
-			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%d\t%.1f%%\t%.1f\t%.1f\t%s\t\n", x.Phase, x.Rows, x.Out, x.In, x.DType, x.Calls,
-				100*x.Seconds/p.Decoder.Seconds, x.GFLOPS, x.GBPS, percent(x.Reached))
+			fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%d\t%.1f%%\t%.1f\t%.1f\t%s\t%s\t\n", x.Phase, x.Rows, x.Out, x.In, x.DType, x.Calls,
+				100*x.Seconds/p.Decoder.Seconds, x.GFLOPS, x.GBPS, percent(x.Reached), percent(x.Best))
 		}
 		t.Flush()
 	}

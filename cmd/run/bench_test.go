@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"memsizer/format"
 	"memsizer/ops"
+	"memsizer/runtime"
 )
 
 // testLanguageModel writes a language model with random weights and 60 words.
@@ -129,6 +131,48 @@ func TestBenchTables(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
+	}
+}
+
+// TestBenchBatching: both ways translate everything, to the lengths that the
+// sentences have.
+func TestBenchBatching(t *testing.T) {
+	m := testModel(t, 64)
+	o := &benchOptions{sentences: 30, seed: 3}
+	model, err := runtime.Open(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
+	sentences, err := o.batchSentences(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := int64(0)
+	for _, s := range sentences {
+		want += int64(s.limit)
+	}
+	r := benchJSON(t, "-m", m, "--batching", "--sentences", "30", "--seed", "3", "--rows", "2,6,40", "--threads", "2", "--beam", "1,3", "--passes", "2")
+	if len(r.Batching) != 5 { // 2 rows are too few for a beam of 3
+		t.Fatalf("%d comparisons, want 5", len(r.Batching))
+	}
+	for _, p := range r.Batching {
+		if p.Tokens != want || p.Sentences != 30 || p.Passes != 2 {
+			t.Errorf("%+v, want %d tokens of 30 sentences in 2 passes", *p, want)
+		}
+		for _, s := range []benchScheduling{p.Continuous, p.Fixed} {
+			if s.TokensPerSecond <= 0 || s.Occupancy <= 0 || s.Occupancy > 1.3 || s.RowsPerStep <= 0 || s.RowsPerStep > float64(p.Rows+p.Beam) {
+				t.Errorf("%+v", *p)
+			}
+		}
+	}
+	in := filepath.Join(t.TempDir(), "in.txt")
+	if err := os.WriteFile(in, []byte("w5 w6\n\nw7\nw8 w9 w10"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	status, out, stderr := call("", "bench", "-m", m, "--batching", "--input", in, "--rows", "4", "--threads", "1", "--beam", "2", "--passes", "1")
+	if status != 0 || stderr != "" || !strings.Contains(out, "continuous") || !strings.Contains(out, "  1     2     4          3 ") {
+		t.Errorf("status %d, stderr %q, output\n%s", status, stderr, out)
 	}
 }
 

@@ -24,9 +24,9 @@ type generateStatistics struct {
 	PeakMemory  int64 `json:"peak_memory_bytes,omitempty"`
 	Interrupted bool  `json:"interrupted"`
 
-	marks []mark // the last ones, every markTokens tokens
-	first mark   // after spanTokens tokens
-	start mark
+	marks   []mark // the last ones, every markTokens tokens
+	opening []mark // the first ones, up to spanTokens tokens
+	start   mark
 }
 
 // span is a number of consecutive tokens.
@@ -35,6 +35,9 @@ type span struct {
 	Seconds        float64 `json:"seconds"`
 	ProcessorTime  float64 `json:"processor_seconds"`
 	ResidentMemory int64   `json:"resident_memory_bytes,omitempty"` // at its end
+	// Fastest is the processor time of the fastest 1,000 tokens in a row, which
+	// other work on the machine disturbs least.
+	Fastest float64 `json:"fastest_1000_processor_seconds,omitempty"`
 }
 
 // mark is a moment of a run.
@@ -55,7 +58,21 @@ func newMark(tokens int64) mark {
 }
 
 func (a mark) to(b mark) *span {
-	return &span{b.tokens - a.tokens, b.at.Sub(a.at).Seconds(), (b.processor - a.processor).Seconds(), b.resident}
+	return &span{
+		Tokens: b.tokens - a.tokens, Seconds: b.at.Sub(a.at).Seconds(),
+		ProcessorTime: (b.processor - a.processor).Seconds(), ResidentMemory: b.resident,
+	}
+}
+
+// across is the span from the first of the marks to the last.
+func across(marks []mark) *span {
+	s := marks[0].to(marks[len(marks)-1])
+	for i := range marks[1:] {
+		if t := marks[i].to(marks[i+1]).ProcessorTime; i == 0 || t < s.Fastest {
+			s.Fastest = t
+		}
+	}
+	return s
 }
 
 // begin counts a prompt.
@@ -76,7 +93,7 @@ func (s *generateStatistics) token() {
 	}
 	s.marks = append(s.marks, newMark(s.Tokens))
 	if s.Tokens == spanTokens {
-		s.first = s.marks[len(s.marks)-1]
+		s.opening = append([]mark{s.start}, s.marks...)
 	}
 }
 
@@ -88,8 +105,7 @@ func (s *generateStatistics) finish() {
 		s.TokensPerSecond = float64(s.Tokens) / s.Seconds
 	}
 	if s.Tokens > spanTokens {
-		s.First = s.start.to(s.first)
-		s.Last = s.marks[0].to(s.marks[len(s.marks)-1])
+		s.First, s.Last = across(s.opening), across(s.marks)
 	}
 	s.PeakMemory = peakMemory()
 }

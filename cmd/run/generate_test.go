@@ -244,7 +244,7 @@ func TestGenerateStatistics(t *testing.T) {
 		if s.Tokens != int64(n) || s.Prompts != 1 || s.PromptTokens != 2 || s.Interrupted || (s.First != nil) != (n > 10_000) {
 			t.Errorf("%d tokens: %+v", n, s)
 		}
-		if s.First != nil && (s.First.Tokens != 10_000 || s.Last.Tokens != 10_000 || s.Last.ResidentMemory <= 0) {
+		if s.First != nil && (s.First.Tokens != 10_000 || s.Last.Tokens != 10_000 || s.Last.ResidentMemory <= 0 || s.First.Fastest <= 0 || s.First.Fastest > s.First.ProcessorTime/5) {
 			t.Errorf("first %+v, last %+v", s.First, s.Last)
 		}
 	}

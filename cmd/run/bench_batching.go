@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+
+	"memsizer/format"
+	"memsizer/runtime"
+)
+
+// benchBatching compares the scheduler, which refills the rows of finished
+// sentences, with fixed batches of the same width: sentences sorted by the
+// length of their sources, a batch decoded until its last sentence is
+// finished.
+type benchBatching struct {
+	Threads   int `json:"threads"`
+	Beam      int `json:"beam"`
+	Rows      int `json:"rows"` // of each thread
+	Sentences int `json:"sentences"`
+	Passes    int `json:"passes"`
+	// Tokens of the best hypotheses together, eos counted: the same both ways.
+	Tokens int64 `json:"tokens"`
+	// Ratio is the median over the passes of continuous by fixed tokens/s,
+	// one after the other.
+	Continuous benchScheduling `json:"continuous"`
+	Fixed      benchScheduling `json:"fixed"`
+	Ratio      float64         `json:"ratio"`
+}
+
+// benchScheduling is the speed of one of the two, a median of passes.
+type benchScheduling struct {
+	TokensPerSecond float64 `json:"tokens_per_second"` // of the best hypotheses, eos counted, encoding included
+	RowsPerStep     float64 `json:"rows_per_step"`
+	Occupancy       float64 `json:"occupancy"` // of the rows in the steps
+}
+
+// batchSentence is a sentence of a comparison: source ids with eos, and the
+// most tokens of its translation, 0 for what the options allow.
+type batchSentence struct {
+	src   []int32
+	limit int
+}
+
+func (o *benchOptions) measureBatching(ctx context.Context, r *benchReport, say func(string, ...any)) error {
+	m, err := runtime.Open(o.models[0])
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	if m.Header().Config.Encoder == nil {
+		return usageError{fmt.Errorf("%s is a language model; --batching is about translation", o.models[0])}
+	}
+	r.Model = newBenchModel(o.models[0], m)
+	sentences, err := o.batchSentences(m)
+	if err != nil {
+		return err
+	}
+	for _, threads := range o.threads {
+		for _, beam := range o.beams {
+			for _, rows := range o.rows {
+				if rows < beam {
+					continue
+				}
+				say("%d threads, beam %d, %d rows", threads, beam, rows)
+				p, err := o.compareBatching(ctx, m, sentences, threads, beam, rows)
+				if err != nil {
+					return err
+				}
+				r.Batching = append(r.Batching, p)
+			}
+		}
+	}
+	return nil
+}
+
+// batchSentences reads the sentences of --input, as many as --sentences, or
+// makes them up: sources whose lengths spread as those of news text do
+// (log-normal, median 24, σ 0.55), with translations of 0.8 to 1.25 times as
+// many tokens (σ 0.22).
+func (o *benchOptions) batchSentences(m *runtime.Model) ([]batchSentence, error) {
+	if o.input != "" {
+		return o.readSentences(m)
+	}
+	rng := rand.New(rand.NewPCG(o.seed, 2))
+	c := &m.Header().Config
+	most := min(c.Encoder.Positions.Max, c.Decoder.Positions.Max) - 1
+	list := make([]batchSentence, o.sentences)
+	for i := range list {
+		length := math.Exp(math.Log(24) + 0.55*rng.NormFloat64())
+		n := min(max(int(length), 3), most, 200)
+		ids := make([]int32, n)
+		for j := range ids {
+			ids[j] = int32(format.Unk + 1 + rng.IntN(c.Encoder.Embedding.Vocab-format.Unk-1))
+		}
+		ids[n-1] = format.EOS
+		list[i] = batchSentence{ids, min(max(int(float64(n)*math.Exp(0.22*rng.NormFloat64())), 2), most)}
+	}
+	return list, nil
+}
+
+func (o *benchOptions) readSentences(m *runtime.Model) ([]batchSentence, error) {
+	f, err := os.Open(o.input)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var list []batchSentence
+	in := bufio.NewReader(f)
+	most := m.Header().Config.Encoder.Positions.Max
+	for len(list) < o.sentences {
+		line, err := in.ReadString('\n')
+		if ids, _ := m.Text().EncodeSource(strings.TrimSuffix(line, "\n")); len(ids) > 0 && len(ids) < most {
+			list = append(list, batchSentence{src: append(ids, format.EOS)})
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s has no sentence that the model can take", o.input)
+	}
+	return list, nil
+}
+
+// compareBatching measures both ways in turn.
+func (o *benchOptions) compareBatching(ctx context.Context, m *runtime.Model, sentences []batchSentence, threads, beam, rows int) (*benchBatching, error) {
+	p := &benchBatching{Threads: threads, Beam: beam, Rows: rows, Sentences: len(sentences)}
+	search := runtime.DefaultOptions()
+	search.Beam = beam
+	if o.input == "" { // every translation has the length of its limit
+		search.MaxLenA, search.MaxLenB, search.MinLen = 0, math.MaxInt32, math.MaxInt32
+	} else {
+		search.MaxLenA, search.MaxLenB = 1.2, 10
+	}
+	continuous, err := runtime.NewTranslator(m, search, runtime.Resources{Workers: threads, Rows: rows})
+	if err != nil {
+		return nil, err
+	}
+	defer continuous.Close()
+	var fixed []*runtime.Translator
+	for range threads {
+		t, err := runtime.NewTranslator(m, search, runtime.Resources{Workers: 1, Rows: rows})
+		if err != nil {
+			return nil, err
+		}
+		defer t.Close()
+		fixed = append(fixed, t)
+	}
+	sorted := slices.Clone(sentences)
+	slices.SortStableFunc(sorted, func(a, b batchSentence) int { return cmp.Compare(len(b.src), len(a.src)) })
+	warm := min(len(sentences), 2*threads*rows/beam)
+	if _, err := refilled(ctx, continuous, sentences[:warm]); err != nil {
+		return nil, err
+	}
+	if _, err := inBatches(ctx, fixed, sorted[:warm], rows/beam); err != nil {
+		return nil, err
+	}
+	var a, b []schedulingPass
+	var ratios []float64
+	for begun := time.Now(); !o.enoughPasses(len(ratios), time.Since(begun)); {
+		x, err := refilled(ctx, continuous, sentences)
+		if err != nil {
+			return nil, err
+		}
+		y, err := inBatches(ctx, fixed, sorted, rows/beam)
+		if err != nil {
+			return nil, err
+		}
+		if x.tokens != y.tokens {
+			return nil, fmt.Errorf("%d tokens with refilled rows, %d in fixed batches, want the same", x.tokens, y.tokens)
+		}
+		p.Tokens = x.tokens
+		a, b, ratios = append(a, x), append(b, y), append(ratios, x.rate/y.rate)
+	}
+	p.Passes, p.Ratio = len(ratios), median(ratios)
+	p.Continuous, p.Fixed = newBenchScheduling(a), newBenchScheduling(b)
+	return p, nil
+}
+
+func (o *benchOptions) enoughPasses(passes int, spent time.Duration) bool {
+	if o.passes > 0 {
+		return passes >= o.passes
+	}
+	return passes >= 1 && spent >= o.time
+}
+
+// schedulingPass is all sentences translated once.
+type schedulingPass struct {
+	tokens                int64
+	rate, rows, occupancy float64
+}
+
+// newBenchScheduling takes the medians of passes.
+func newBenchScheduling(passes []schedulingPass) benchScheduling {
+	var rates, rows, occupancies []float64
+	for _, p := range passes {
+		rates, rows, occupancies = append(rates, p.rate), append(rows, p.rows), append(occupancies, p.occupancy)
+	}
+	return benchScheduling{median(rates), median(rows), median(occupancies)}
+}
+
+// translate translates a sentence and returns the length of the result.
+func (s *batchSentence) translate(ctx context.Context, t *runtime.Translator, i int) (int, error) {
+	var hyps []runtime.Hypothesis
+	var err error
+	if s.limit > 0 {
+		hyps, err = t.TranslateAtMost(ctx, i, s.src, s.limit)
+	} else {
+		hyps, err = t.TranslateTokens(ctx, i, s.src, nil)
+	}
+	if err != nil || len(hyps) == 0 {
+		return 0, err
+	}
+	return len(hyps[0].Tokens), nil
+}
+
+// refilled translates the sentences in their order, enough at a time to keep
+// the rows full.
+func refilled(ctx context.Context, t *runtime.Translator, sentences []batchSentence) (schedulingPass, error) {
+	s := t.Stats()
+	return timed([]*runtime.Translator{t}, func() (int64, error) {
+		return each(4*s.Rows/s.Beam+128, len(sentences), func(i int) (int, error) {
+			return sentences[i].translate(ctx, t, i)
+		})
+	})
+}
+
+// inBatches translates them n at a time, each translator one batch after the
+// other.
+func inBatches(ctx context.Context, ts []*runtime.Translator, sentences []batchSentence, n int) (schedulingPass, error) {
+	return timed(ts, func() (int64, error) {
+		batches := (len(sentences) + n - 1) / n
+		free := make(chan *runtime.Translator, len(ts))
+		for _, t := range ts {
+			free <- t
+		}
+		return each(len(ts), batches, func(i int) (int, error) {
+			t := <-free
+			defer func() { free <- t }()
+			batch := sentences[i*n : min((i+1)*n, len(sentences))]
+			tokens, err := each(len(batch), len(batch), func(j int) (int, error) {
+				return batch[j].translate(ctx, t, i*n+j)
+			})
+			return int(tokens), err
+		})
+	})
+}
+
+// each calls f for 0 to n−1 from so many goroutines and adds up the results.
+func each(goroutines, n int, f func(i int) (int, error)) (int64, error) {
+	var next, sum atomic.Int64
+	var wg sync.WaitGroup
+	errs := make([]error, min(goroutines, n))
+	for g := range errs {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				tokens, err := f(int(i))
+				if errs[g] = err; err != nil {
+					return
+				}
+				sum.Add(int64(tokens))
+			}
+		})
+	}
+	wg.Wait()
+	return sum.Load(), errors.Join(errs...)
+}
+
+// timed runs f, which uses the translators and returns the tokens.
+func timed(ts []*runtime.Translator, f func() (int64, error)) (schedulingPass, error) {
+	var before, after runtime.Stats
+	count := func(s *runtime.Stats) {
+		for _, t := range ts {
+			x := t.Stats()
+			s.Steps += x.Steps
+			s.RowSteps += x.RowSteps
+			s.StepCapacity += x.StepCapacity
+		}
+	}
+	count(&before)
+	begun := time.Now()
+	tokens, err := f()
+	seconds := time.Since(begun).Seconds()
+	count(&after)
+	rows := float64(after.RowSteps - before.RowSteps)
+	return schedulingPass{
+		tokens: tokens, rate: float64(tokens) / seconds, rows: rows / float64(max(after.Steps-before.Steps, 1)),
+		occupancy: rows / float64(max(after.StepCapacity-before.StepCapacity, 1)),
+	}, err
+}
+
+// printBatching writes a row per comparison.
+func (r *benchReport) printBatching(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "\nthreads\tbeam\trows\tsentences\tcontinuous\tin use\tfixed\tin use\tratio\t\n")
+	for _, p := range r.Batching {
+		fmt.Fprintf(t, "%d\t%d\t%d\t%d\t%.1f\t%s\t%.1f\t%s\t%.2f\t\n", p.Threads, p.Beam, p.Rows, p.Sentences,
+			p.Continuous.TokensPerSecond, percent(p.Continuous.Occupancy), p.Fixed.TokensPerSecond, percent(p.Fixed.Occupancy), p.Ratio)
+	}
+	t.Flush()
+}
