@@ -19,6 +19,11 @@ type Resources struct {
 	// BatchTokens is the number of source tokens that are encoded together;
 	// the sentence that reaches it still belongs to the batch. Default 1024.
 	BatchTokens int
+	// Fixed keeps the rows of finished sentences empty until the whole batch is
+	// finished: a worker waits for as many sentences as its rows take, or for
+	// Close, and decodes them to the end before it takes others. It is there to
+	// be compared with.
+	Fixed bool
 	// Profile makes the workers take the time of each phase; see [Profile].
 	Profile bool
 }
@@ -75,7 +80,11 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 		e.wg.Add(1)
 		go func() {
 			defer e.wg.Done()
-			w.run(e.jobs)
+			if r.Fixed {
+				w.runFixed(e.jobs)
+			} else {
+				w.run(e.jobs)
+			}
 		}()
 	}
 	return e, nil

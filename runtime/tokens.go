@@ -2,7 +2,7 @@ package runtime
 
 import (
 	"context"
-	"fmt"
+	"iter"
 )
 
 // TranslateTokens translates one sentence given as token ids: src with eos,
@@ -16,17 +16,62 @@ func (t *Translator) TranslateTokens(ctx context.Context, line int, src, prefix 
 	return t.search(&job{ctx: ctx, src: src, prefix: prefix, length: len(src), line: line})
 }
 
-// TranslateAtMost is [Translator.TranslateTokens] without a prefix and with a
-// length limit of the sentence's own: at most n tokens (n ≥ 1, eos counted),
-// and no more than the options allow.
-func (t *Translator) TranslateAtMost(ctx context.Context, line int, src []int32, n int) ([]Hypothesis, error) {
-	if err := t.m.checkTokens(src, []int32{t.m.header.Config.Start()}); err != nil {
-		return nil, err
+// Sentence is a source given as token ids.
+type Sentence struct {
+	Tokens []int32 // with eos
+	Prefix []int32 // that every hypothesis begins with
+	// Limit is the most tokens of its translation, eos counted, if that is
+	// less than the options allow; 0 for none of its own.
+	Limit int
+}
+
+// StreamTokens translates sentences as they come and yields the hypotheses of
+// each in order, best first, holding back at most a bounded number of
+// finished ones. After an error it stops.
+func (t *Translator) StreamTokens(ctx context.Context, sentences iter.Seq[Sentence]) iter.Seq2[[]Hypothesis, error] {
+	return func(yield func([]Hypothesis, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		type result struct {
+			done chan *job
+			err  error
+		}
+		window := make(chan result, t.window())
+		go func() {
+			defer close(window)
+			line := 0
+			for s := range sentences {
+				j := &job{ctx: ctx, src: s.Tokens, prefix: s.Prefix, length: len(s.Tokens), limit: s.Limit, line: line}
+				r := result{done: make(chan *job, 1)}
+				j.done = r.done
+				if r.err = t.m.checkTokens(s.Tokens, append([]int32{t.m.header.Config.Start()}, s.Prefix...)); r.err == nil {
+					r.err = t.submit(j)
+				}
+				select {
+				case window <- r:
+				case <-ctx.Done():
+					return
+				}
+				if r.err != nil {
+					return
+				}
+				line++
+			}
+		}()
+		for r := range window {
+			j := &job{err: r.err}
+			if r.err == nil {
+				select {
+				case j = <-r.done:
+				case <-ctx.Done():
+					j.err = ctx.Err()
+				}
+			}
+			if !yield(j.hyps, j.err) || j.err != nil {
+				return
+			}
+		}
 	}
-	if n < 1 {
-		return nil, fmt.Errorf("runtime: a limit of %d tokens, want 1 or more", n)
-	}
-	return t.search(&job{ctx: ctx, src: src, length: len(src), limit: n, line: line})
 }
 
 // search runs one job to its end.

@@ -109,7 +109,7 @@ func (t *Translator) StreamLines(ctx context.Context, lines iter.Seq[Line]) iter
 	return func(yield func(Translation, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		window := make(chan *pending, windowSentences*t.rows/t.o.Beam+4*encodeGroup)
+		window := make(chan *pending, t.window())
 		b := newBudget(windowBytes)
 		go func() {
 			defer close(window)
@@ -124,6 +124,9 @@ func (t *Translator) StreamLines(ctx context.Context, lines iter.Seq[Line]) iter
 		}
 	}
 }
+
+// window is the number of lines that a stream may hold.
+func (e *engine) window() int { return windowSentences*e.rows/e.o.Beam + 4*encodeGroup }
 
 // windowSentences is how many sentences a stream may hold for each that is
 // being decoded: a long one keeps back the results of the others meanwhile.

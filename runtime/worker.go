@@ -105,6 +105,38 @@ func (w *worker) run(jobs <-chan *job) {
 	}
 }
 
+// runFixed decodes batches one after the other; see [Resources].
+func (w *worker) runFixed(jobs <-chan *job) {
+	for open := true; open; {
+		for open && len(w.ready) < w.target/w.width {
+			open = w.gather(jobs, w.target/w.width-len(w.ready))
+			w.encode()
+		}
+		w.admit()
+		for len(w.active) > 0 {
+			w.step()
+		}
+	}
+}
+
+// gather waits for up to n jobs to encode together. It reports whether more
+// may come.
+func (w *worker) gather(jobs <-chan *job, n int) (open bool) {
+	for tokens := 0; len(w.group) < min(n, encodeGroup) && tokens < w.batchTokens; {
+		j, open := <-jobs
+		if !open {
+			return false
+		}
+		if err := j.ctx.Err(); err != nil {
+			j.finish(nil, err)
+			continue
+		}
+		tokens += j.length
+		w.group = append(w.group, w.newSentence(j))
+	}
+	return true
+}
+
 // share keeps count of the busy workers and takes or gives back the helpers:
 // a worker that is alone uses the idle cores.
 func (w *worker) share(busy bool) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -12,8 +11,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
@@ -45,13 +42,6 @@ type benchScheduling struct {
 	TokensPerSecond float64 `json:"tokens_per_second"` // of the best hypotheses, eos counted, encoding included
 	RowsPerStep     float64 `json:"rows_per_step"`
 	Occupancy       float64 `json:"occupancy"` // of the rows in the steps
-}
-
-// batchSentence is a sentence of a comparison: source ids with eos, and the
-// most tokens of its translation, 0 for what the options allow.
-type batchSentence struct {
-	src   []int32
-	limit int
 }
 
 func (o *benchOptions) measureBatching(ctx context.Context, r *benchReport, say func(string, ...any)) error {
@@ -90,14 +80,14 @@ func (o *benchOptions) measureBatching(ctx context.Context, r *benchReport, say 
 // makes them up: sources whose lengths spread as those of news text do
 // (log-normal, median 24, σ 0.55), with translations of 0.8 to 1.25 times as
 // many tokens (σ 0.22).
-func (o *benchOptions) batchSentences(m *runtime.Model) ([]batchSentence, error) {
+func (o *benchOptions) batchSentences(m *runtime.Model) ([]runtime.Sentence, error) {
 	if o.input != "" {
 		return o.readSentences(m)
 	}
 	rng := rand.New(rand.NewPCG(o.seed, 2))
 	c := &m.Header().Config
 	most := min(c.Encoder.Positions.Max, c.Decoder.Positions.Max) - 1
-	list := make([]batchSentence, o.sentences)
+	list := make([]runtime.Sentence, o.sentences)
 	for i := range list {
 		length := math.Exp(math.Log(24) + 0.55*rng.NormFloat64())
 		n := min(max(int(length), 3), most, 200)
@@ -106,24 +96,24 @@ func (o *benchOptions) batchSentences(m *runtime.Model) ([]batchSentence, error)
 			ids[j] = int32(format.Unk + 1 + rng.IntN(c.Encoder.Embedding.Vocab-format.Unk-1))
 		}
 		ids[n-1] = format.EOS
-		list[i] = batchSentence{ids, min(max(int(float64(n)*math.Exp(0.22*rng.NormFloat64())), 2), most)}
+		list[i] = runtime.Sentence{Tokens: ids, Limit: min(max(int(float64(n)*math.Exp(0.22*rng.NormFloat64())), 2), most)}
 	}
 	return list, nil
 }
 
-func (o *benchOptions) readSentences(m *runtime.Model) ([]batchSentence, error) {
+func (o *benchOptions) readSentences(m *runtime.Model) ([]runtime.Sentence, error) {
 	f, err := os.Open(o.input)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var list []batchSentence
+	var list []runtime.Sentence
 	in := bufio.NewReader(f)
 	most := m.Header().Config.Encoder.Positions.Max
 	for len(list) < o.sentences {
 		line, err := in.ReadString('\n')
 		if ids, _ := m.Text().EncodeSource(strings.TrimSuffix(line, "\n")); len(ids) > 0 && len(ids) < most {
-			list = append(list, batchSentence{src: append(ids, format.EOS)})
+			list = append(list, runtime.Sentence{Tokens: append(ids, format.EOS)})
 		}
 		if err == io.EOF {
 			break
@@ -139,7 +129,7 @@ func (o *benchOptions) readSentences(m *runtime.Model) ([]batchSentence, error) 
 }
 
 // compareBatching measures both ways in turn.
-func (o *benchOptions) compareBatching(ctx context.Context, m *runtime.Model, sentences []batchSentence, threads, beam, rows int) (*benchBatching, error) {
+func (o *benchOptions) compareBatching(ctx context.Context, m *runtime.Model, sentences []runtime.Sentence, threads, beam, rows int) (*benchBatching, error) {
 	p := &benchBatching{Threads: threads, Beam: beam, Rows: rows, Sentences: len(sentences)}
 	search := runtime.DefaultOptions()
 	search.Beam = beam
@@ -148,37 +138,23 @@ func (o *benchOptions) compareBatching(ctx context.Context, m *runtime.Model, se
 	} else {
 		search.MaxLenA, search.MaxLenB = 1.2, 10
 	}
-	continuous, err := runtime.NewTranslator(m, search, runtime.Resources{Workers: threads, Rows: rows})
-	if err != nil {
-		return nil, err
-	}
-	defer continuous.Close()
-	var fixed []*runtime.Translator
-	for range threads {
-		t, err := runtime.NewTranslator(m, search, runtime.Resources{Workers: 1, Rows: rows})
-		if err != nil {
-			return nil, err
-		}
-		defer t.Close()
-		fixed = append(fixed, t)
-	}
 	sorted := slices.Clone(sentences)
-	slices.SortStableFunc(sorted, func(a, b batchSentence) int { return cmp.Compare(len(b.src), len(a.src)) })
+	slices.SortStableFunc(sorted, func(a, b runtime.Sentence) int { return cmp.Compare(len(b.Tokens), len(a.Tokens)) })
+	r := runtime.Resources{Workers: threads, Rows: rows}
+	fixed := r
+	fixed.Fixed = true
 	warm := min(len(sentences), 2*threads*rows/beam)
-	if _, err := refilled(ctx, continuous, sentences[:warm]); err != nil {
-		return nil, err
-	}
-	if _, err := inBatches(ctx, fixed, sorted[:warm], rows/beam); err != nil {
+	if _, err := timed(ctx, m, search, r, sentences[:warm]); err != nil {
 		return nil, err
 	}
 	var a, b []schedulingPass
 	var ratios []float64
 	for begun := time.Now(); !o.enoughPasses(len(ratios), time.Since(begun)); {
-		x, err := refilled(ctx, continuous, sentences)
+		x, err := timed(ctx, m, search, r, sentences)
 		if err != nil {
 			return nil, err
 		}
-		y, err := inBatches(ctx, fixed, sorted, rows/beam)
+		y, err := timed(ctx, m, search, fixed, sorted)
 		if err != nil {
 			return nil, err
 		}
@@ -215,94 +191,35 @@ func newBenchScheduling(passes []schedulingPass) benchScheduling {
 	return benchScheduling{median(rates), median(rows), median(occupancies)}
 }
 
-// translate translates a sentence and returns the length of the result.
-func (s *batchSentence) translate(ctx context.Context, t *runtime.Translator, i int) (int, error) {
-	var hyps []runtime.Hypothesis
-	var err error
-	if s.limit > 0 {
-		hyps, err = t.TranslateAtMost(ctx, i, s.src, s.limit)
-	} else {
-		hyps, err = t.TranslateTokens(ctx, i, s.src, nil)
+// timed translates all sentences once.
+func timed(ctx context.Context, m *runtime.Model, o runtime.Options, r runtime.Resources, sentences []runtime.Sentence) (schedulingPass, error) {
+	t, err := runtime.NewTranslator(m, o, r)
+	if err != nil {
+		return schedulingPass{}, err
 	}
-	if err != nil || len(hyps) == 0 {
-		return 0, err
-	}
-	return len(hyps[0].Tokens), nil
-}
-
-// refilled translates the sentences in their order, enough at a time to keep
-// the rows full.
-func refilled(ctx context.Context, t *runtime.Translator, sentences []batchSentence) (schedulingPass, error) {
-	s := t.Stats()
-	return timed([]*runtime.Translator{t}, func() (int64, error) {
-		return each(4*s.Rows/s.Beam+128, len(sentences), func(i int) (int, error) {
-			return sentences[i].translate(ctx, t, i)
-		})
-	})
-}
-
-// inBatches translates them n at a time, each translator one batch after the
-// other.
-func inBatches(ctx context.Context, ts []*runtime.Translator, sentences []batchSentence, n int) (schedulingPass, error) {
-	return timed(ts, func() (int64, error) {
-		batches := (len(sentences) + n - 1) / n
-		free := make(chan *runtime.Translator, len(ts))
-		for _, t := range ts {
-			free <- t
-		}
-		return each(len(ts), batches, func(i int) (int, error) {
-			t := <-free
-			defer func() { free <- t }()
-			batch := sentences[i*n : min((i+1)*n, len(sentences))]
-			tokens, err := each(len(batch), len(batch), func(j int) (int, error) {
-				return batch[j].translate(ctx, t, i*n+j)
-			})
-			return int(tokens), err
-		})
-	})
-}
-
-// each calls f for 0 to n−1 from so many goroutines and adds up the results.
-func each(goroutines, n int, f func(i int) (int, error)) (int64, error) {
-	var next, sum atomic.Int64
-	var wg sync.WaitGroup
-	errs := make([]error, min(goroutines, n))
-	for g := range errs {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
-				tokens, err := f(int(i))
-				if errs[g] = err; err != nil {
-					return
-				}
-				sum.Add(int64(tokens))
-			}
-		})
-	}
-	wg.Wait()
-	return sum.Load(), errors.Join(errs...)
-}
-
-// timed runs f, which uses the translators and returns the tokens.
-func timed(ts []*runtime.Translator, f func() (int64, error)) (schedulingPass, error) {
-	var before, after runtime.Stats
-	count := func(s *runtime.Stats) {
-		for _, t := range ts {
-			x := t.Stats()
-			s.Steps += x.Steps
-			s.RowSteps += x.RowSteps
-			s.StepCapacity += x.StepCapacity
-		}
-	}
-	count(&before)
+	defer t.Close()
+	var p schedulingPass
 	begun := time.Now()
-	tokens, err := f()
+	source := func(yield func(runtime.Sentence) bool) {
+		for _, s := range sentences {
+			if !yield(s) {
+				break
+			}
+		}
+		go t.Close() // so that the last batch, which is not full, is decoded
+	}
+	for hyps, err := range t.StreamTokens(ctx, source) {
+		if err != nil {
+			return p, err
+		}
+		if len(hyps) > 0 {
+			p.tokens += int64(len(hyps[0].Tokens))
+		}
+	}
 	seconds := time.Since(begun).Seconds()
-	count(&after)
-	rows := float64(after.RowSteps - before.RowSteps)
-	return schedulingPass{
-		tokens: tokens, rate: float64(tokens) / seconds, rows: rows / float64(max(after.Steps-before.Steps, 1)),
-		occupancy: rows / float64(max(after.StepCapacity-before.StepCapacity, 1)),
-	}, err
+	s := t.Stats()
+	p.rate, p.rows, p.occupancy = float64(p.tokens)/seconds, float64(s.RowSteps)/float64(max(s.Steps, 1)), s.RowOccupancy()
+	return p, nil
 }
 
 // printBatching writes a row per comparison.

@@ -150,7 +150,7 @@ func TestBenchBatching(t *testing.T) {
 	}
 	want := int64(0)
 	for _, s := range sentences {
-		want += int64(s.limit)
+		want += int64(s.Limit)
 	}
 	r := benchJSON(t, "-m", m, "--batching", "--sentences", "30", "--seed", "3", "--rows", "2,6,40", "--threads", "2", "--beam", "1,3", "--passes", "2")
 	if len(r.Batching) != 5 { // 2 rows are too few for a beam of 3
