@@ -76,7 +76,7 @@ const (
 	maxWait   = 200 * time.Microsecond // but not more than this in all
 	patience  = 16                     // products that no helper comes for before the pool rests
 	minRest   = time.Millisecond
-	maxRest   = 250 * time.Millisecond
+	maxRest   = 16 * time.Millisecond // a late helper costs maxWait and a little: one or two percent of this
 )
 
 // NewPool starts n helpers, but no more than there are cores for beside the
@@ -236,7 +236,7 @@ func (p *Pool) judge(helped, late bool) {
 		p.good = 0
 	case helped:
 		p.idle = 0
-		if p.good++; p.good >= 16*patience {
+		if p.good++; p.good >= patience {
 			p.pause, p.good = minRest, 0
 		}
 		return
