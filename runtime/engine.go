@@ -90,14 +90,19 @@ func newEngine(m *Model, o Options, r Resources) (*engine, error) {
 	return e, nil
 }
 
-// quota is the number of sentences that a worker may take at once without
-// leaving idle workers nothing to do.
-func (e *engine) quota(busy bool) int {
+// quota is the number of sentences that a worker with room for so many may
+// take at once without leaving other workers nothing to do: more than it has
+// room for only while many wait.
+func (e *engine) quota(busy bool, room int) int {
 	idle := len(e.workers) - int(e.busy.Load())
 	if busy {
 		idle++ // the worker that asks
 	}
-	return 1 + len(e.jobs)/max(idle, 1)
+	n := min(1+len(e.jobs)/max(idle, 1), encodeGroup)
+	if len(e.workers) > 1 && len(e.jobs) < 2*encodeGroup {
+		n = min(n, room)
+	}
+	return max(n, 1)
 }
 
 // Close waits for the sentences in flight and stops the workers.

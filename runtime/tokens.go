@@ -71,6 +71,9 @@ func (t *Translator) StreamTokens(ctx context.Context, sentences iter.Seq[Senten
 				return
 			}
 		}
+		if err := ctx.Err(); err != nil {
+			yield(nil, err)
+		}
 	}
 }
 

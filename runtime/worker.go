@@ -182,7 +182,7 @@ func (w *worker) collect(jobs <-chan *job) (open bool) {
 			continue
 		}
 		if len(w.group) == 0 {
-			most = min(encodeGroup, w.engine.quota(w.busy))
+			most = w.engine.quota(w.busy, w.room())
 		}
 		s := w.newSentence(j)
 		tokens += j.length
