@@ -93,7 +93,7 @@ func (o *benchOptions) batchSentences(m *runtime.Model) ([]runtime.Sentence, err
 		n := min(max(int(length), 3), most, 200)
 		ids := make([]int32, n)
 		for j := range ids {
-			ids[j] = int32(format.Unk + 1 + rng.IntN(c.Encoder.Embedding.Vocab-format.Unk-1))
+			ids[j] = int32(format.Unk + 1 + rng.IntN(max(c.Encoder.Embedding.Vocab-format.Unk-1, 1)))
 		}
 		ids[n-1] = format.EOS
 		list[i] = runtime.Sentence{Tokens: ids, Limit: min(max(int(float64(n)*math.Exp(0.22*rng.NormFloat64())), 2), most)}
