@@ -55,9 +55,9 @@ func (t *tiles) run(p *product) {
 			i = t.onePass(p, i, full)
 		}
 	default:
-		per := rowsPer(p.m, t.rows, min(t.blockSteps(), p.k)*t.xstep)
-		for r := 0; r < p.m; r += per {
-			t.blocks(p, r, min(r+per, p.m), full)
+		parts := rowParts(p.m, t.rows, min(t.blockSteps(), p.k)*t.xstep)
+		for i := range parts {
+			t.blocks(p, i*p.m/parts, (i+1)*p.m/parts, full)
 		}
 	}
 	if full < p.p1 {
@@ -114,19 +114,18 @@ func (t *tiles) halfPanel() int { return t.step / 2 }
 // cached is the bytes of activations that stay in the second cache while panels pass.
 const cached = 768 << 10
 
-// rowsPer is the number of rows of m to pass all panels before the next rows do: as many as stay in the cache, a
-// multiple of a tile's rows. size is the bytes of a row that a panel meets.
-func rowsPer(m, rows, size int) int {
-	blocks := (m + rows - 1) / rows
-	parts := per(m*size, cached)
-	return per(blocks, parts) * rows
+// rowParts is the number of even parts of m rows, each to pass all panels before the next does: so many that the
+// rows of one stay in the cache, but of no fewer rows than a tile has, if there are as many. size is the bytes of a
+// row that a panel meets.
+func rowParts(m, rows, size int) int {
+	return max(min(per(m*size, cached), m/rows), 1)
 }
 
-// blocks computes the panels for rows [m0,m1), more than a tile has: blocks of k outside, then panels, then
+// blocks computes the panels for rows [m0,m1), at least as many as a tile has: blocks of k outside, then panels, then
 // rows. The row blocks share the prefetching of the next panel evenly: memory is slower than the first of them
 // would be.
 func (t *tiles) blocks(p *product, m0, m1, end int) {
-	nb := (m1 - m0 + t.rows - 1) / t.rows
+	nb := per(m1-m0, t.rows)
 	var wide unsafe.Pointer
 	if t.wide != nil {
 		buffer := wideScratch.get()

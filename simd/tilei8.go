@@ -35,9 +35,9 @@ type productI8 struct {
 
 func (t *tilesI8) run(p *productI8) {
 	full := min(p.p1, p.n/Panel)
-	per := rowsPer(p.m, t.rows, 4*p.k)
-	for r := 0; r < p.m; r += per {
-		t.blocks(p, r, min(r+per, p.m), full)
+	parts := rowParts(p.m, t.rows, 4*p.k)
+	for i := range parts {
+		t.blocks(p, i*p.m/parts, (i+1)*p.m/parts, full)
 	}
 	if full < p.p1 {
 		t.lastPanel(p, full)
@@ -47,7 +47,7 @@ func (t *tilesI8) run(p *productI8) {
 // blocks computes the whole panels for rows [m0,m1). Several row blocks share the prefetching of the next panel
 // evenly.
 func (t *tilesI8) blocks(p *productI8, m0, m1, end int) {
-	nb := (m1 - m0 + t.rows - 1) / t.rows
+	nb := per(m1-m0, t.rows)
 	for i := p.p0; i < end; {
 		next := i + 1
 		if f, n := t.several(p.m); f != nil && i+n <= end {
