@@ -27,49 +27,31 @@ func NewGenerator(m *Model, o Options, r Resources) (*Generator, error) {
 // Generate continues a prompt of token ids (without start token and eos). The
 // hypotheses, best first, begin with the prompt.
 func (g *Generator) Generate(ctx context.Context, line int, prompt []int32) ([]Hypothesis, error) {
-	if err := checkIDs("prompt", prompt, g.m.decoder.vocab, g.m.decoder.positions.limit()); err != nil {
+	if err := g.check(prompt); err != nil {
 		return nil, err
 	}
-	return g.search(&job{ctx: ctx, prefix: prompt, length: len(prompt) + 1, line: line})
+	j := g.job(prompt)
+	j.ctx, j.line = ctx, line
+	return g.search(j)
 }
 
 // GenerateAll continues prompts as they come and yields the hypotheses of
 // each in order, holding back at most a bounded number of finished ones.
 // After an error it stops.
 func (g *Generator) GenerateAll(ctx context.Context, prompts iter.Seq[[]int32]) iter.Seq2[[]Hypothesis, error] {
-	return func(yield func([]Hypothesis, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		type result struct {
-			hyps []Hypothesis
-			err  error
-		}
-		window := make(chan chan result, 2*g.rows)
-		go func() {
-			defer close(window)
-			line := 0
-			for p := range prompts {
-				done := make(chan result, 1)
-				select {
-				case window <- done:
-				case <-ctx.Done():
-					return
-				}
-				go func(line int) {
-					h, err := g.Generate(ctx, line, p)
-					done <- result{h, err}
-				}(line)
-				line++
-			}
-		}()
-		for done := range window {
-			r := <-done
-			if !yield(r.hyps, r.err) || r.err != nil {
+	return g.stream(ctx, 2*g.rows, func(yield func(*job, error) bool) {
+		for p := range prompts {
+			if !yield(g.job(p), g.check(p)) {
 				return
 			}
 		}
-		if err := ctx.Err(); err != nil {
-			yield(nil, err)
-		}
-	}
+	})
+}
+
+func (g *Generator) job(prompt []int32) *job {
+	return &job{prefix: prompt, length: len(prompt) + 1}
+}
+
+func (g *Generator) check(prompt []int32) error {
+	return checkIDs("prompt", prompt, g.m.decoder.vocab, g.m.decoder.positions.limit())
 }

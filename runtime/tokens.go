@@ -29,43 +29,57 @@ type Sentence struct {
 // each in order, best first, holding back at most a bounded number of
 // finished ones. After an error it stops.
 func (t *Translator) StreamTokens(ctx context.Context, sentences iter.Seq[Sentence]) iter.Seq2[[]Hypothesis, error] {
+	return t.stream(ctx, t.window(), func(yield func(*job, error) bool) {
+		for s := range sentences {
+			err := t.m.checkTokens(s.Tokens, append([]int32{t.m.header.Config.Start()}, s.Prefix...))
+			if !yield(&job{src: s.Tokens, prefix: s.Prefix, length: len(s.Tokens), limit: s.Limit}, err) {
+				return
+			}
+		}
+	})
+}
+
+// stream runs jobs as they come, numbers them as lines, and yields their
+// results in order, holding back at most window of them. After an error,
+// which may come with a job, it stops.
+func (e *engine) stream(ctx context.Context, window int, jobs iter.Seq2[*job, error]) iter.Seq2[[]Hypothesis, error] {
 	return func(yield func([]Hypothesis, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		type result struct {
+		type running struct {
+			job  *job
 			done chan *job
-			err  error
 		}
-		window := make(chan result, t.window())
+		waiting := make(chan running, window)
 		go func() {
-			defer close(window)
+			defer close(waiting)
 			line := 0
-			for s := range sentences {
-				j := &job{ctx: ctx, src: s.Tokens, prefix: s.Prefix, length: len(s.Tokens), limit: s.Limit, line: line}
-				r := result{done: make(chan *job, 1)}
-				j.done = r.done
-				if r.err = t.m.checkTokens(s.Tokens, append([]int32{t.m.header.Config.Start()}, s.Prefix...)); r.err == nil {
-					r.err = t.submit(j)
+			for j, err := range jobs {
+				done := make(chan *job, 1)
+				j.ctx, j.line, j.done = ctx, line, done
+				if err == nil {
+					err = e.submit(j)
+				}
+				if err != nil {
+					j.finish(nil, err)
 				}
 				select {
-				case window <- r:
+				case waiting <- running{j, done}:
 				case <-ctx.Done():
 					return
 				}
-				if r.err != nil {
+				if err != nil {
 					return
 				}
 				line++
 			}
 		}()
-		for r := range window {
-			j := &job{err: r.err}
-			if r.err == nil {
-				select {
-				case j = <-r.done:
-				case <-ctx.Done():
-					j.err = ctx.Err()
-				}
+		for r := range waiting {
+			j := r.job
+			select {
+			case <-r.done:
+			case <-ctx.Done():
+				j = &job{err: ctx.Err()}
 			}
 			if !yield(j.hyps, j.err) || j.err != nil {
 				return

@@ -127,14 +127,20 @@ func (w *worker) gather(jobs <-chan *job, n int) (open bool) {
 		if !open {
 			return false
 		}
-		if err := j.ctx.Err(); err != nil {
-			j.finish(nil, err)
-			continue
-		}
-		tokens += j.length
-		w.group = append(w.group, w.newSentence(j))
+		tokens += w.join(j)
 	}
 	return true
+}
+
+// join puts a job into the group and returns its source tokens, or ends it if
+// its context has ended.
+func (w *worker) join(j *job) (tokens int) {
+	if err := j.ctx.Err(); err != nil {
+		j.finish(nil, err)
+		return 0
+	}
+	w.group = append(w.group, w.newSentence(j))
+	return j.length
 }
 
 // share keeps count of the busy workers and takes or gives back the helpers:
@@ -177,16 +183,10 @@ func (w *worker) collect(jobs <-chan *job) (open bool) {
 				return true
 			}
 		}
-		if err := j.ctx.Err(); err != nil {
-			j.finish(nil, err)
-			continue
-		}
 		if len(w.group) == 0 {
 			most = w.engine.quota(w.busy, w.room())
 		}
-		s := w.newSentence(j)
-		tokens += j.length
-		w.group = append(w.group, s)
+		tokens += w.join(j)
 	}
 	return true
 }

@@ -182,7 +182,7 @@ func (o *benchOptions) run(ctx context.Context, env environment) error {
 	case o.lengths != nil:
 		err = o.measureLengths(ctx, r, say)
 	case o.batching:
-		err = o.measureBatching(ctx, r, say)
+		err = o.measureBatching(ctx, env, r, say)
 	default:
 		err = o.measureModel(ctx, r, say)
 	}

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -29,12 +26,12 @@ type benchBatching struct {
 	Sentences int `json:"sentences"`
 	Passes    int `json:"passes"`
 	// Tokens of the best hypotheses together, eos counted: the same both ways.
-	Tokens int64 `json:"tokens"`
-	// Ratio is the median over the passes of continuous by fixed tokens/s,
-	// one after the other.
+	Tokens     int64           `json:"tokens"`
 	Continuous benchScheduling `json:"continuous"`
 	Fixed      benchScheduling `json:"fixed"`
-	Ratio      float64         `json:"ratio"`
+	// Ratio is the median over the passes of continuous by fixed tokens/s,
+	// one after the other.
+	Ratio float64 `json:"ratio"`
 }
 
 // benchScheduling is the speed of one of the two, a median of passes.
@@ -44,7 +41,7 @@ type benchScheduling struct {
 	Occupancy       float64 `json:"occupancy"` // of the rows in the steps
 }
 
-func (o *benchOptions) measureBatching(ctx context.Context, r *benchReport, say func(string, ...any)) error {
+func (o *benchOptions) measureBatching(ctx context.Context, env environment, r *benchReport, say func(string, ...any)) error {
 	m, err := runtime.Open(o.models[0])
 	if err != nil {
 		return err
@@ -54,7 +51,7 @@ func (o *benchOptions) measureBatching(ctx context.Context, r *benchReport, say 
 		return usageError{fmt.Errorf("%s is a language model; --batching is about translation", o.models[0])}
 	}
 	r.Model = newBenchModel(o.models[0], m)
-	sentences, err := o.batchSentences(m)
+	sentences, err := o.batchSentences(m, env.in)
 	if err != nil {
 		return err
 	}
@@ -80,9 +77,9 @@ func (o *benchOptions) measureBatching(ctx context.Context, r *benchReport, say 
 // makes them up: sources whose lengths spread as those of news text do
 // (log-normal, median 24, σ 0.55), with translations of 0.8 to 1.25 times as
 // many tokens (σ 0.22).
-func (o *benchOptions) batchSentences(m *runtime.Model) ([]runtime.Sentence, error) {
+func (o *benchOptions) batchSentences(m *runtime.Model, stdin io.Reader) ([]runtime.Sentence, error) {
 	if o.input != "" {
-		return o.readSentences(m)
+		return o.readSentences(m, stdin)
 	}
 	rng := rand.New(rand.NewPCG(o.seed, 2))
 	c := &m.Header().Config
@@ -91,39 +88,35 @@ func (o *benchOptions) batchSentences(m *runtime.Model) ([]runtime.Sentence, err
 	for i := range list {
 		length := math.Exp(math.Log(24) + 0.55*rng.NormFloat64())
 		n := min(max(int(length), 3), most, 200)
-		ids := make([]int32, n)
-		for j := range ids {
-			ids[j] = int32(format.Unk + 1 + rng.IntN(max(c.Encoder.Embedding.Vocab-format.Unk-1, 1)))
-		}
-		ids[n-1] = format.EOS
+		ids := randomIDs(rng, n, c.Encoder.Embedding.Vocab)
 		list[i] = runtime.Sentence{Tokens: ids, Limit: min(max(int(float64(n)*math.Exp(0.22*rng.NormFloat64())), 2), most)}
 	}
 	return list, nil
 }
 
-func (o *benchOptions) readSentences(m *runtime.Model) ([]runtime.Sentence, error) {
-	f, err := os.Open(o.input)
+func (o *benchOptions) readSentences(m *runtime.Model, stdin io.Reader) ([]runtime.Sentence, error) {
+	files, err := openInputs([]string{o.input}, stdin)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	in := &input{files: files}
+	defer in.close()
 	var list []runtime.Sentence
-	in := bufio.NewReader(f)
 	most := m.Header().Config.Encoder.Positions.Max
 	for len(list) < o.sentences {
-		line, err := in.ReadString('\n')
-		if ids, _ := m.Text().EncodeSource(strings.TrimSuffix(line, "\n")); len(ids) > 0 && len(ids) < most {
-			list = append(list, runtime.Sentence{Tokens: append(ids, format.EOS)})
-		}
+		line, err := in.nextLine()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
+		if ids, _ := m.Text().EncodeSource(line.text()); len(ids) > 0 && len(ids) < most {
+			list = append(list, runtime.Sentence{Tokens: append(ids, format.EOS)})
+		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s has no sentence that the model can take", o.input)
+		return nil, fmt.Errorf("%s has no sentence that the model can take", files[0].describe())
 	}
 	return list, nil
 }
@@ -149,7 +142,7 @@ func (o *benchOptions) compareBatching(ctx context.Context, m *runtime.Model, se
 	}
 	var a, b []schedulingPass
 	var ratios []float64
-	for begun := time.Now(); !o.enoughPasses(len(ratios), time.Since(begun)); {
+	for begun := time.Now(); !o.enough(len(ratios), time.Since(begun)); {
 		x, err := timed(ctx, m, search, r, sentences)
 		if err != nil {
 			return nil, err
@@ -167,13 +160,6 @@ func (o *benchOptions) compareBatching(ctx context.Context, m *runtime.Model, se
 	p.Passes, p.Ratio = len(ratios), median(ratios)
 	p.Continuous, p.Fixed = newBenchScheduling(a), newBenchScheduling(b)
 	return p, nil
-}
-
-func (o *benchOptions) enoughPasses(passes int, spent time.Duration) bool {
-	if o.passes > 0 {
-		return passes >= o.passes
-	}
-	return passes >= 1 && spent >= o.time
 }
 
 // schedulingPass is all sentences translated once.

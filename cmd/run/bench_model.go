@@ -47,11 +47,11 @@ func newBencher(m *runtime.Model, o *benchOptions) (*bencher, error) {
 	return &bencher{m: m, o: o, rng: rand.New(rand.NewPCG(o.seed, 1))}, nil
 }
 
-// ids are n random tokens that are no special symbols, and eos.
-func (b *bencher) ids(n, vocab int) []int32 {
+// randomIDs are n random tokens that are no special symbols, and eos.
+func randomIDs(rng *rand.Rand, n, vocab int) []int32 {
 	ids := make([]int32, n)
 	for i := range ids {
-		ids[i] = int32(format.Unk + 1 + b.rng.IntN(max(vocab-format.Unk-1, 1)))
+		ids[i] = int32(format.Unk + 1 + rng.IntN(max(vocab-format.Unk-1, 1)))
 	}
 	ids[n-1] = format.EOS
 	return ids
@@ -91,7 +91,7 @@ func (b *bencher) pass(ctx context.Context, e benchEngine, batch int) (*pass, er
 	var sources [][]int32
 	if c := b.m.Header().Config.Encoder; c != nil {
 		for range batch {
-			sources = append(sources, b.ids(b.o.length, c.Embedding.Vocab))
+			sources = append(sources, randomIDs(b.rng, b.o.length, c.Embedding.Vocab))
 		}
 	}
 	before := e.Stats()
@@ -164,7 +164,7 @@ func (b *bencher) text() *benchText {
 	const sentences = 100
 	var ids [][]int32
 	for range sentences {
-		ids = append(ids, b.ids(b.o.length, b.m.Header().Config.Decoder.Embedding.Vocab))
+		ids = append(ids, randomIDs(b.rng, b.o.length, b.m.Header().Config.Decoder.Embedding.Vocab))
 	}
 	texts := make([]string, sentences)
 	each := func(f func(i int)) float64 {

@@ -85,7 +85,7 @@ func (b *bencher) point(ctx context.Context, threads, beam, batch int) (*benchPo
 	} else {
 		begun = time.Now()
 	}
-	for !b.enough(len(passes), time.Since(begun)) {
+	for !b.o.enough(len(passes), time.Since(begun)) {
 		p, err := b.pass(ctx, e, batch)
 		if err != nil {
 			return nil, err
@@ -95,15 +95,15 @@ func (b *bencher) point(ctx context.Context, threads, beam, batch int) (*benchPo
 	return newBenchPoint(passes, threads, beam, batch), nil
 }
 
-// enough reports whether a point needs no further pass.
-func (b *bencher) enough(passes int, spent time.Duration) bool {
+// enough reports whether a measurement needs no further pass.
+func (o *benchOptions) enough(passes int, spent time.Duration) bool {
 	switch {
 	case passes == 0:
 		return false
-	case b.o.passes > 0:
-		return passes >= b.o.passes
+	case o.passes > 0:
+		return passes >= o.passes
 	}
-	return spent >= b.o.time && passes >= 3 || spent >= 4*b.o.time
+	return spent >= o.time && passes >= 3 || spent >= 4*o.time
 }
 
 func newBenchPoint(passes []*pass, threads, beam, batch int) *benchPoint {

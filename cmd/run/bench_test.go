@@ -144,7 +144,7 @@ func TestBenchBatching(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer model.Close()
-	sentences, err := o.batchSentences(model)
+	sentences, err := o.batchSentences(model, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
